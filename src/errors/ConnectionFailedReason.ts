@@ -1,0 +1,178 @@
+/**
+ * Why no answer that belongs to the protocol was had: the reasons of `ConnectionFailed`.
+ */
+import * as Data from "effect/Data"
+import * as Duration from "effect/Duration"
+import { printable } from "./Printable.ts"
+
+/**
+ * The server could not be reached, or the connection broke.
+ *
+ * `delivered` is `"no"` where it is certain that the server never saw the request, so that sending it again is safe,
+ * and `"unknown"` otherwise. `detail` is a short cause in our words, such as `ECONNREFUSED`.
+ *
+ * @category reasons
+ * @since 0.1.0
+ */
+export class Unreachable extends Data.TaggedError("Unreachable")<{
+  readonly delivered: "no" | "unknown"
+  readonly detail: string
+}> {
+  override get message(): string {
+    return `no answer: ${this.detail} (${
+      this.delivered === "no" ? "the request was not delivered" : "the request may have been delivered"
+    })`
+  }
+}
+
+/**
+ * The egress guard refused the host, or an address that it resolved to. Nothing was sent.
+ *
+ * The message is the same for every rule, and says nothing about whether anything listens there.
+ *
+ * @category reasons
+ * @since 0.1.0
+ */
+export class EgressDenied extends Data.TaggedError("EgressDenied")<{
+  readonly host: string
+  readonly address?: string | undefined
+}> {
+  override get message(): string {
+    return `the egress guard refused ${
+      printable(this.host, 100)
+    } (for servers on this machine during development, see EgressGuard.allowLoopback)`
+  }
+}
+
+/**
+ * A deadline passed. `limit` is the deadline, counted from the start of what it bounds.
+ *
+ * @category reasons
+ * @since 0.1.0
+ */
+export class TimedOut extends Data.TaggedError("TimedOut")<{
+  readonly limit: Duration.Duration
+}> {
+  override get message(): string {
+    return `no complete answer within ${Duration.format(this.limit)}`
+  }
+
+  override toJSON(): unknown {
+    return { _tag: this._tag, limitMillis: Duration.toMillis(this.limit) }
+  }
+}
+
+/**
+ * The server sent more than it may. `what` names what was counted; `limit` is in bytes, or in responses for
+ * `"informational responses"`. The connection that carried it is closed.
+ *
+ * @category reasons
+ * @since 0.1.0
+ */
+export class BudgetExceeded extends Data.TaggedError("BudgetExceeded")<{
+  readonly what: "response bytes" | "header block" | "informational responses" | "bytes without content"
+  readonly limit: number
+}> {
+  override get message(): string {
+    return this.what === "informational responses"
+      ? `more than ${this.limit} informational responses`
+      : `more than ${this.limit} bytes (${this.what})`
+  }
+}
+
+/**
+ * An HTTP status with nothing in it that belongs to the protocol. `retryAfter` is what `Retry-After` asked for, where it
+ * made sense.
+ *
+ * @category reasons
+ * @since 0.1.0
+ */
+export class HttpStatus extends Data.TaggedError("HttpStatus")<{
+  readonly status: number
+  readonly retryAfter?: Duration.Duration | undefined
+}> {
+  override get message(): string {
+    return `HTTP status ${this.status}${
+      this.retryAfter === undefined ? "" : ` (retry after ${Duration.format(this.retryAfter)})`
+    }`
+  }
+
+  override toJSON(): unknown {
+    return {
+      _tag: this._tag,
+      status: this.status,
+      ...(this.retryAfter === undefined ? {} : { retryAfterMillis: Duration.toMillis(this.retryAfter) })
+    }
+  }
+}
+
+/**
+ * What came back is not HTTP, not JSON-RPC, or not an answer to what was asked. `detail` says what is wrong, in our
+ * words.
+ *
+ * @category reasons
+ * @since 0.1.0
+ */
+export class ProtocolViolation extends Data.TaggedError("ProtocolViolation")<{
+  readonly detail: string
+}> {
+  override get message(): string {
+    return `not the protocol: ${this.detail}`
+  }
+}
+
+/**
+ * No revision in common. `offered` is what this client would speak, `supported` what the server named.
+ *
+ * @category reasons
+ * @since 0.1.0
+ */
+export class UnsupportedVersion extends Data.TaggedError("UnsupportedVersion")<{
+  readonly offered: ReadonlyArray<string>
+  readonly supported: ReadonlyArray<string>
+}> {
+  override get message(): string {
+    return `no protocol revision in common: offered ${this.offered.join(", ")}; the server named ${
+      this.supported.length === 0 ? "none" : printable(this.supported.join(", "))
+    }`
+  }
+}
+
+/**
+ * The server forgot the session, a new one was opened, and it forgot that one as well.
+ *
+ * @category reasons
+ * @since 0.1.0
+ */
+export class SessionExpired extends Data.TaggedError("SessionExpired") {
+  override get message(): string {
+    return "the server no longer knows the session"
+  }
+}
+
+/**
+ * The connection's scope was closed while this was under way, or before it began.
+ *
+ * @category reasons
+ * @since 0.1.0
+ */
+export class Closed extends Data.TaggedError("Closed") {
+  override get message(): string {
+    return "the connection is closed"
+  }
+}
+
+/**
+ * @category reasons
+ * @since 0.1.0
+ */
+export type ConnectionFailedReason =
+  | Unreachable
+  | EgressDenied
+  | TimedOut
+  | BudgetExceeded
+  | HttpStatus
+  | ProtocolViolation
+  | UnsupportedVersion
+  | SessionExpired
+  | Closed

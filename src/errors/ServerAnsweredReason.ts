@@ -1,0 +1,102 @@
+/**
+ * Why an answer that did arrive is of no use: the reasons of `ServerAnswered`.
+ */
+import * as Data from "effect/Data"
+import { printable } from "./Printable.ts"
+
+/**
+ * The server answered with a JSON-RPC error.
+ *
+ * `message` and `data` are the server's own; control and direction characters in `message` are escaped. `status` is the
+ * HTTP status that carried it, where there was one. Codes: revision 2026-07-28, basic/index, "Error Codes".
+ *
+ * @category reasons
+ * @since 0.1.0
+ */
+export class RpcError extends Data.TaggedError("RpcError")<{
+  readonly code: number
+  readonly message: string
+  readonly data?: unknown
+  readonly status?: number | undefined
+}> {
+  constructor(props: {
+    readonly code: number
+    readonly message: string
+    readonly data?: unknown
+    readonly status?: number | undefined
+  }) {
+    super({ ...props, message: printable(props.message, Number.POSITIVE_INFINITY) })
+  }
+}
+
+/**
+ * The server needs input before it can finish, and it cannot be had: nobody handles what it asks for (`requests` names
+ * the methods asked for), or it asked for nothing (`requests` is empty), or it went on asking past the bound.
+ *
+ * `rounds` is the number of answers that asked for input. Revision 2026-07-28, basic/patterns/mrtr.
+ *
+ * @category reasons
+ * @since 0.1.0
+ */
+export class InputRequired extends Data.TaggedError("InputRequired")<{
+  readonly rounds: number
+  readonly requests: ReadonlyArray<string>
+}> {
+  override get message(): string {
+    return this.requests.length === 0
+      ? `the server asks for input and does not say for what (after ${this.rounds} ${plural(this.rounds, "round")})`
+      : `the server asks for input that nobody here gives: ${printable(this.requests.join(", "))}`
+  }
+}
+
+/**
+ * A listing does not end: a cursor was seen before, or there are more pages than the bound. `pages` is how many were
+ * fetched. Nothing of the listing is returned, since a list cut short looks like a whole one.
+ *
+ * @category reasons
+ * @since 0.1.0
+ */
+export class PaginationLoop extends Data.TaggedError("PaginationLoop")<{
+  readonly pages: number
+}> {
+  override get message(): string {
+    return `the listing does not end: given up after ${this.pages} ${plural(this.pages, "page")}`
+  }
+}
+
+/**
+ * The answer is JSON-RPC, and its result is not what the method returns. `detail` says what is missing or wrong, in our
+ * words.
+ *
+ * @category reasons
+ * @since 0.1.0
+ */
+export class Unreadable extends Data.TaggedError("Unreadable")<{
+  readonly detail: string
+}> {
+  override get message(): string {
+    return `the result cannot be read: ${this.detail}`
+  }
+}
+
+/**
+ * The result has a `resultType` that no extension we declared defines: revision 2026-07-28, basic/index, "ResultType".
+ *
+ * @category reasons
+ * @since 0.1.0
+ */
+export class UnknownResultType extends Data.TaggedError("UnknownResultType")<{
+  readonly resultType: string
+}> {
+  override get message(): string {
+    return `the result is of an unknown type: ${printable(this.resultType, 60)}`
+  }
+}
+
+/**
+ * @category reasons
+ * @since 0.1.0
+ */
+export type ServerAnsweredReason = RpcError | InputRequired | PaginationLoop | Unreadable | UnknownResultType
+
+const plural = (count: number, word: string): string => count === 1 ? word : `${word}s`

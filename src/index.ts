@@ -1,0 +1,19 @@
+/**
+ * An MCP client for Effect applications: typed errors, an egress guard, a byte budget, and every loop bounded.
+ *
+ * @since 0.1.0
+ */
+export * as McpError from "./errors/McpError.ts"
+export * as Capabilities from "./schema/Capabilities.ts"
+export * as Content from "./schema/Content.ts"
+export * as JsonText from "./schema/Json.ts"
+export * as ProtocolVersion from "./schema/ProtocolVersion.ts"
+export * as Tool from "./schema/Tool.ts"
+export * as ByteBudget from "./services/ByteBudget.ts"
+export * as Credentials from "./services/Credentials.ts"
+export * as EgressGuard from "./services/EgressGuard.ts"
+export * as HttpExchange from "./services/HttpExchange.ts"
+export * as McpConnection from "./services/McpConnection.ts"
+export * as McpPolicy from "./services/McpPolicy.ts"
+export * as StreamableHttp from "./services/StreamableHttp.ts"
+export * as Transport from "./services/Transport.ts"

@@ -1,0 +1,139 @@
+/**
+ * HTTP headers that mirror the message: revision 2026-07-28, basic/transports/streamable-http, "Request Metadata".
+ */
+import * as Base64 from "effect/encoding/Base64"
+import * as Result from "effect/Result"
+import { isJsonObject, type JsonObject } from "../schema/Json.ts"
+
+const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+
+/**
+ * RFC 9110, section 5.1.
+ */
+export const isHeaderName = (name: string): boolean => token.test(name)
+
+/**
+ * Visible ASCII, spaces and tabs, none of the latter two at an end: RFC 9110, section 5.5, without its obsolete parts.
+ */
+export const isHeaderValue = (value: string): boolean => /^[\x21-\x7e]([\x20-\x7e\t]*[\x21-\x7e])?$/.test(value)
+
+/**
+ * "Value Encoding": as it is where that is safe, else base64 of its UTF-8 between the sentinels.
+ */
+export const encodeValue = (value: string): string =>
+  isHeaderValue(value) && !(value.startsWith("=?base64?") && value.endsWith("?="))
+    ? value
+    : `=?base64?${Base64.encode(value)}?=`
+
+/**
+ * A parameter of a tool that is mirrored into a header.
+ */
+export interface MirroredParameter {
+  readonly header: string
+  readonly path: ReadonlyArray<string>
+}
+
+const mirrorable = new Set(["string", "integer", "boolean"])
+
+const maxMirrored = 64
+
+/**
+ * Where in the arguments a schema applies, from the inside out; `undefined` where no chain of `properties` leads to it.
+ */
+type Place = { readonly property: string | undefined; readonly outer: Place } | undefined
+
+const toPath = (place: Place): ReadonlyArray<string> => {
+  const path: Array<string> = []
+  for (let at = place; at?.property !== undefined; at = at.outer) path.push(at.property)
+  return path.reverse()
+}
+
+/**
+ * Keywords whose value maps names to schemas, and keywords whose value is no schema at all.
+ */
+const schemaMaps = new Set(["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"])
+const data = new Set(["default", "const", "enum", "examples", "required", "x-mcp-header"])
+
+const annotationProblem = (schema: JsonObject, place: Place, names: ReadonlySet<string>): string | undefined => {
+  const name = schema["x-mcp-header"]
+  if (typeof name !== "string" || !isHeaderName(name)) return "an x-mcp-header is not a header name"
+  if (place?.property === undefined) return "an x-mcp-header stands where no argument is"
+  if (!mirrorable.has(schema["type"] as string)) {
+    return "an x-mcp-header is on a parameter that is no string, integer or boolean"
+  }
+  if (names.has(name.toLowerCase())) return "an x-mcp-header is repeated"
+  return names.size < maxMirrored ? undefined : `more than ${maxMirrored} x-mcp-header annotations`
+}
+
+/**
+ * Finds the parameters that an `inputSchema` wants mirrored. The failure says why the annotations, and with them the
+ * tool, are invalid: "Schema Extension". One visit a subschema, without recursion: a schema may be as deep as it likes.
+ */
+export const mirroredParameters = (
+  inputSchema: JsonObject
+): Result.Result<ReadonlyArray<MirroredParameter>, string> => {
+  const found: Array<MirroredParameter> = []
+  const names = new Set<string>()
+  const schemas: Array<unknown> = [inputSchema]
+  const places: Array<Place> = [{ property: undefined, outer: undefined }]
+  while (schemas.length > 0) {
+    const schema = schemas.pop()
+    const place = places.pop()
+    if (Array.isArray(schema)) {
+      for (const element of schema) {
+        if (typeof element !== "object") continue
+        schemas.push(element)
+        places.push(undefined)
+      }
+      continue
+    }
+    if (!isJsonObject(schema)) continue
+    if (schema["x-mcp-header"] !== undefined) {
+      const problem = annotationProblem(schema, place, names)
+      if (problem !== undefined) return Result.fail(problem)
+      const name = schema["x-mcp-header"] as string
+      names.add(name.toLowerCase())
+      found.push({ header: `Mcp-Param-${name}`, path: toPath(place) })
+    }
+    for (const keyword in schema) {
+      const value = schema[keyword]
+      if (typeof value !== "object" || value === null || data.has(keyword)) continue
+      if (schemaMaps.has(keyword) && isJsonObject(value)) {
+        for (const name in value) {
+          schemas.push(value[name])
+          places.push(keyword === "properties" && place !== undefined ? { property: name, outer: place } : undefined)
+        }
+      } else {
+        schemas.push(value)
+        places.push(undefined)
+      }
+    }
+  }
+  return Result.succeed(found)
+}
+
+const valueAt = (value: unknown, path: ReadonlyArray<string>): unknown =>
+  path.reduce(
+    (at, property) => isJsonObject(at) && Object.hasOwn(at, property) ? at[property] : undefined,
+    value
+  )
+
+/**
+ * The headers of one call, names and values alternating; what is absent or null has none. The failure says why a value
+ * cannot be mirrored.
+ */
+export const parameterHeaders = (
+  mirrored: ReadonlyArray<MirroredParameter>,
+  args: JsonObject
+): Result.Result<ReadonlyArray<string>, string> => {
+  const headers: Array<string> = []
+  for (const { header, path } of mirrored) {
+    const value = valueAt(args, path)
+    if (value === undefined || value === null) continue
+    if (typeof value === "number" ? !Number.isSafeInteger(value) : typeof value === "object") {
+      return Result.fail(`an argument that goes into the header ${header} is no string, safe integer or boolean`)
+    }
+    headers.push(header, encodeValue(String(value)))
+  }
+  return Result.succeed(headers)
+}

@@ -1,0 +1,233 @@
+/**
+ * One HTTP exchange, as an undici dispatch handler: no stream, no queue, no fiber. It is called as bytes come, and calls
+ * back once.
+ */
+import type { Dispatcher } from "@effect/platform-node/Undici"
+import { BudgetExceeded, type ConnectionFailedReason, ProtocolViolation, Unreachable } from "../../errors/McpError.ts"
+import {
+  contentLength,
+  type Head,
+  type HttpAnswer,
+  type HttpRequest,
+  isRefusal,
+  maxHeaderBlock,
+  overBudget,
+  type ResponseHeaders
+} from "../../services/HttpExchange.ts"
+import * as Gather from "./gather.ts"
+import * as HeadScanner from "./headScanner.ts"
+
+/**
+ * How many 1xx responses may precede the real one.
+ */
+const maxInformational = 16
+
+/**
+ * What is left of a response that nobody wants is read on for so long, and so far, that the socket can be used again;
+ * past that, closing it is cheaper.
+ */
+const drainMillis = 100
+const drainBytes = 16 * 1024
+
+/**
+ * Ends a request at undici, with the reason that the caller gets.
+ */
+export class Abort extends Error {
+  readonly reason: ConnectionFailedReason | undefined
+  constructor(reason?: ConnectionFailedReason) {
+    super("the exchange was ended")
+    this.reason = reason
+  }
+}
+
+/**
+ * What came of an exchange.
+ */
+export type Outcome =
+  | { readonly _tag: "Answer"; readonly answer: HttpAnswer }
+  | { readonly _tag: "Failure"; readonly reason: ConnectionFailedReason }
+
+const noHeaders: ResponseHeaders = Object.create(null) as ResponseHeaders
+
+/**
+ * The cause in one word of Node's or undici's, which never quotes a name or an address.
+ */
+const codeOf = (error: unknown): string => {
+  const { code, errors, name } = error as { code?: unknown; errors?: unknown; name?: unknown }
+  // Every address was tried, and each has its own error.
+  if (Array.isArray(errors) && errors.length > 0) return codeOf(errors[0])
+  const word = typeof code === "string" ? code : name
+  return typeof word === "string" && /^[A-Za-z0-9_]{1,64}$/.test(word) ? word : "unknown"
+}
+
+const toReason = (error: unknown, started: boolean): ConnectionFailedReason => {
+  if (error instanceof Abort && error.reason !== undefined) return error.reason
+  const code = codeOf(error)
+  if (code.startsWith("HPE_")) return new ProtocolViolation({ detail: `malformed HTTP (${code})` })
+  if (code === "UND_ERR_HEADERS_OVERFLOW") return new BudgetExceeded({ what: "header block", limit: maxHeaderBlock })
+  return new Unreachable({ delivered: started ? "unknown" : "no", detail: code })
+}
+
+/**
+ * The names and values of a header block that is no HTTP/1 bytes: RFC 9113, section 10.5.1 counts 32 more a field.
+ */
+const fieldBytes = (raw: unknown): number => {
+  if (!Array.isArray(raw)) {
+    return Object.entries((raw ?? {}) as Record<string, unknown>).reduce(
+      (sum, [name, value]) => sum + name.length + String(value).length + 32,
+      0
+    )
+  }
+  return raw.reduce((sum: number, part: Uint8Array | string) => sum + part.length + 16, 0)
+}
+
+/**
+ * The handler of one request.
+ */
+export class Exchange implements Dispatcher.DispatchHandler {
+  /**
+   * Set by the client that takes the request, and called to give up a dial that is under way.
+   */
+  abortDial: ((reason: Abort) => void) | undefined
+  /**
+   * Whether the connection speaks HTTP/1, so that `onBytes` sees all of this response and of no other.
+   */
+  isTapped = false
+
+  private readonly request: HttpRequest
+  private readonly settle: (outcome: Outcome) => void
+  private readonly scanner = HeadScanner.make(maxHeaderBlock)
+  private controller: Dispatcher.DispatchController | undefined
+  private settled = false
+  private informational = 0
+  private head: Head | undefined
+  private feed: ((chunk: Buffer) => void) | undefined
+  private finish: () => string = () => ""
+  private drained = 0
+  private drainLimit = 0
+  private drainTimer: ReturnType<typeof setTimeout> | undefined
+
+  constructor(request: HttpRequest, settle: (outcome: Outcome) => void) {
+    this.request = request
+    this.settle = settle
+  }
+
+  /**
+   * The caller no longer wants it. Closes the socket, or gives up the dial.
+   */
+  cancel(): void {
+    this.settled = true
+    this.end(new Abort())
+  }
+
+  /**
+   * Raw bytes of this response. `false` says not to go on.
+   */
+  onBytes(chunk: Uint8Array): boolean {
+    if (this.scanner.feed(chunk)) return true
+    if (this.settled) {
+      this.end(new Abort())
+      return false
+    }
+    const what = this.head === undefined ? "header block" : "bytes without content"
+    this.fail(new BudgetExceeded({ what, limit: maxHeaderBlock }))
+    return false
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.controller = controller
+    if (this.settled) controller.abort(new Abort())
+  }
+
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: ResponseHeaders): void {
+    const isLast = status >= 200
+    const size = this.isTapped ? this.scanner.endHead(isLast) : fieldBytes(controller.rawHeaders)
+    if (this.settled) return
+    const { meter, onHead } = this.request
+    const affordable = meter.take(size)
+    if (isLast) this.head = { status, headers }
+    if (size > maxHeaderBlock) return this.fail(new BudgetExceeded({ what: "header block", limit: maxHeaderBlock }))
+    if (!isLast) {
+      if (++this.informational <= maxInformational) return affordable ? undefined : this.fail(overBudget(meter))
+      return this.fail(new BudgetExceeded({ what: "informational responses", limit: maxInformational }))
+    }
+    const head: Head = { status, headers }
+    const plan = onHead(head)
+    if (plan === "none") {
+      return affordable || isRefusal(status) ? this.answer("", drainBytes) : this.fail(overBudget(meter))
+    }
+    if (typeof plan === "object") return this.fail(plan)
+    if (!affordable || (plan === "text" && (contentLength(headers) ?? 0) > meter.remaining())) {
+      return this.fail(overBudget(meter))
+    }
+    if (plan === "text") this.gather()
+    else this.stream(plan)
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.scanner.progress()
+    if (this.settled) {
+      this.drained += chunk.length
+      if (this.drained > this.drainLimit) this.end(new Abort())
+    } else if (this.request.meter.take(chunk.length)) {
+      this.feed?.(chunk)
+    } else {
+      this.fail(overBudget(this.request.meter))
+    }
+  }
+
+  onResponseEnd(): void {
+    clearTimeout(this.drainTimer)
+    if (!this.settled) this.answer(this.finish(), Number.POSITIVE_INFINITY)
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
+    clearTimeout(this.drainTimer)
+    if (!this.settled) this.fail(toReason(error, this.controller !== undefined))
+  }
+
+  private gather(): void {
+    const body = Gather.make()
+    this.feed = body.push
+    this.finish = body.text
+  }
+
+  private stream(take: (text: string) => boolean): void {
+    const decoder = new TextDecoder()
+    this.feed = (chunk) => {
+      if (take(decoder.decode(chunk, { stream: true }))) this.answer("", 0)
+    }
+  }
+
+  private answer(text: string, drainLimit: number): void {
+    this.settled = true
+    // Where the response has ended already, there is nothing to drain.
+    if (drainLimit !== Number.POSITIVE_INFINITY) {
+      this.drainLimit = drainLimit
+      this.drainTimer = setTimeout(() => this.end(new Abort()), drainMillis)
+      this.drainTimer.unref()
+    }
+    const { headers, status } = this.head!
+    this.settle({ _tag: "Answer", answer: { status, headers, text } })
+  }
+
+  /**
+   * 401 and 403 are answers, however the response goes on.
+   */
+  private fail(reason: ConnectionFailedReason): void {
+    this.settled = true
+    const status = this.head?.status ?? this.scanner.status()
+    this.settle(
+      isRefusal(status)
+        ? { _tag: "Answer", answer: { status, headers: this.head?.headers ?? noHeaders, text: "" } }
+        : { _tag: "Failure", reason }
+    )
+    this.end(new Abort(reason))
+  }
+
+  private end(abort: Abort): void {
+    clearTimeout(this.drainTimer)
+    if (this.controller !== undefined) this.controller.abort(abort)
+    else this.abortDial?.(abort)
+  }
+}

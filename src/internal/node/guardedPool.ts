@@ -1,0 +1,235 @@
+/**
+ * The connection pool: undici's, with a dial that asks the guard and a tap that counts what comes in.
+ */
+import * as Undici from "@effect/platform-node/Undici"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type { Dns } from "effect/net/Dns"
+import * as NetAddress from "effect/net/NetAddress"
+import * as Result from "effect/Result"
+import type * as Scope from "effect/Scope"
+import * as NodeDns from "node:dns"
+import * as Net from "node:net"
+import type { ConnectionOptions } from "node:tls"
+import { type ConnectionFailedReason, Unreachable } from "../../errors/McpError.ts"
+import type { EgressGuard } from "../../services/EgressGuard.ts"
+import { type HttpAnswer, type HttpExchange, type HttpRequest, maxHeaderBlock } from "../../services/HttpExchange.ts"
+import { Abort, Exchange, type Outcome } from "./exchange.ts"
+
+/**
+ * Options of the pool.
+ */
+export interface PoolOptions {
+  /**
+   * How long a socket may lie idle. Default: 90 seconds.
+   */
+  readonly idleTimeout?: Duration.Input | undefined
+  /**
+   * What one dial may take: look-up, TCP and TLS together. Default: 10 seconds.
+   */
+  readonly connectTimeout?: Duration.Input | undefined
+  /**
+   * Offers HTTP/2 to https servers. Off by default: over HTTP/2 a header block is measured after Node has parsed it, so
+   * that its 64 KiB cap bounds what is used and not what is received.
+   */
+  readonly http2?: boolean | undefined
+  /**
+   * Certificates and keys for TLS. Servers are always verified.
+   */
+  readonly tls?: Pick<ConnectionOptions, "ca" | "cert" | "key" | "passphrase" | "minVersion"> | undefined
+  /**
+   * Resolves names instead of the operating system.
+   */
+  readonly dns?: Dns["Service"] | undefined
+}
+
+type Guard = EgressGuard["Service"]
+type LookupAddress = NodeDns.LookupAddress
+type LookupCallback = (error: Error | null, addresses: ReadonlyArray<LookupAddress>) => void
+type Resolve = (hostname: string, options: NodeDns.LookupOptions, callback: LookupCallback) => void
+
+class LookupFailed extends Error {
+  readonly code: string
+  constructor(code: string) {
+    super(code)
+    this.code = code
+  }
+}
+
+const systemResolve: Resolve = (hostname, options, callback) =>
+  NodeDns.lookup(hostname, { ...options, all: true }, callback)
+
+const resolveWith =
+  (dns: Dns["Service"], run: <A>(effect: Effect.Effect<A>) => unknown): Resolve => (hostname, _options, callback) => {
+    run(Effect.match(dns.lookup(hostname), {
+      onFailure: (error) => callback(new LookupFailed(error.reason), []),
+      onSuccess: (addresses) =>
+        callback(
+          null,
+          addresses.map((address) => ({
+            address: NetAddress.formatIp(address),
+            family: NetAddress.isIpv4Address(address) ? 4 : 6
+          }))
+        )
+    }))
+  }
+
+/**
+ * A look-up for `net.connect`: every address is vetted, one that is refused refuses the name, and the dial goes to what
+ * was vetted.
+ */
+const guardedLookup = (guard: Guard, resolve: Resolve): Net.LookupFunction => (hostname, options, callback) =>
+  resolve(hostname, options, (error, addresses) => {
+    const found = addresses[0]
+    if (error !== null || found === undefined) return callback(error ?? new LookupFailed("ENOTFOUND"), "", 0)
+    for (const { address } of addresses) {
+      const verdict = guard.vetAddress(hostname, address)
+      if (Result.isFailure(verdict)) return callback(new Abort(verdict.failure), "", 0)
+    }
+    if (options.all === true) callback(null, [...addresses])
+    else callback(null, found.address, found.family)
+  })
+
+/**
+ * Dials for one client, and tells it of the socket.
+ */
+const guardedConnector = (guard: Guard, resolve: Resolve, options: PoolOptions) => {
+  const limit = Duration.fromInputUnsafe(options.connectTimeout ?? "10 seconds")
+  const dial = Undici.buildConnector({
+    ...options.tls,
+    rejectUnauthorized: true,
+    allowH2: options.http2 === true,
+    // The deadline below is exact; undici's is not.
+    timeout: 0,
+    lookup: guardedLookup(guard, resolve)
+  } as Undici.buildConnector.BuildOptions) as (
+    target: Undici.buildConnector.Options,
+    callback: Undici.buildConnector.Callback
+  ) => Net.Socket
+
+  return (
+    target: Undici.buildConnector.Options,
+    onDial: (socket: Net.Socket) => void,
+    callback: Undici.buildConnector.Callback
+  ): void => {
+    // `lookup` is not called where there is nothing to look up.
+    if (Net.isIP(target.hostname) !== 0) {
+      const verdict = guard.vetAddress(target.hostname, target.hostname)
+      if (Result.isFailure(verdict)) return callback(new Abort(verdict.failure), null)
+    }
+    const timer = setTimeout(() => {
+      socket.destroy(
+        new Abort(new Unreachable({ delivered: "no", detail: `no connection within ${Duration.format(limit)}` }))
+      )
+    }, Duration.toMillis(limit))
+    const socket = dial(target, (...result) => {
+      clearTimeout(timer)
+      callback(...result)
+    })
+    socket.once("close", () => clearTimeout(timer))
+    onDial(socket)
+  }
+}
+
+type Connector = ReturnType<typeof guardedConnector>
+
+/**
+ * One connection. Over HTTP/1 it carries one exchange at a time, so that what its socket brings belongs to that one.
+ */
+class TappedClient extends Undici.Client {
+  #current: Exchange | undefined
+  #socket: Net.Socket | undefined
+  #isTapped = false
+
+  constructor(origin: string | URL, options: Undici.Client.Options, connector: Connector) {
+    super(origin, {
+      ...options,
+      connect: (target, callback) =>
+        connector(target, (socket) => this.#dialling(socket), (...result) => {
+          if (result[1] !== null) this.#tap(result[1] as Net.Socket)
+          callback(...result)
+        })
+    })
+  }
+
+  override dispatch(options: Undici.Dispatcher.DispatchOptions, handler: Undici.Dispatcher.DispatchHandler): boolean {
+    if (handler instanceof Exchange) {
+      this.#current = handler
+      handler.isTapped = this.#isTapped
+      handler.abortDial = (reason) => this.#socket?.destroy(reason)
+    }
+    return super.dispatch(options, handler)
+  }
+
+  #dialling(socket: Net.Socket): void {
+    this.#socket = socket
+  }
+
+  #tap(socket: Net.Socket): void {
+    const isHttp1 = (socket as { alpnProtocol?: unknown }).alpnProtocol !== "h2"
+    this.#isTapped = isHttp1
+    if (this.#current !== undefined) this.#current.isTapped = isHttp1
+    if (!isHttp1) return
+    const read = socket.read.bind(socket)
+    socket.read = (size?: number) => {
+      const chunk: Buffer | null = read(size)
+      return chunk === null || this.#current === undefined || this.#current.onBytes(chunk) ? chunk : null
+    }
+  }
+}
+
+/**
+ * A pool that asks this guard at every dial. Its sockets go when the scope closes.
+ */
+export const make = Effect.fnUntraced(function*(
+  guard: Guard,
+  options: PoolOptions
+): Effect.fn.Return<HttpExchange["Service"], never, Scope.Scope> {
+  const run = Effect.runForkWith(yield* Effect.context<never>())
+  const resolve = options.dns === undefined ? systemResolve : resolveWith(options.dns, run)
+  const connector = guardedConnector(guard, resolve, options)
+  const idle = Duration.toMillis(Duration.fromInputUnsafe(options.idleTimeout ?? "90 seconds"))
+  const clientOptions: Undici.Client.Options = {
+    allowH2: options.http2 === true,
+    // Deadlines belong to whoever asks.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    keepAliveTimeout: idle,
+    keepAliveMaxTimeout: idle,
+    maxHeaderSize: maxHeaderBlock,
+    // An environment variable decides otherwise.
+    useMilo: false
+  } as Undici.Client.Options
+  const agent = yield* Effect.acquireRelease(
+    Effect.sync(() =>
+      new Undici.Agent({
+        ...clientOptions,
+        factory: (origin, poolOptions) =>
+          new Undici.Pool(origin, {
+            ...(poolOptions as Undici.Pool.Options),
+            factory: (target, given) => new TappedClient(target, given as Undici.Client.Options, connector)
+          })
+      })
+    ),
+    (pool) => Effect.promise(() => pool.destroy())
+  )
+  return {
+    send: (request) =>
+      Effect.callback<HttpAnswer, ConnectionFailedReason>((resume) => {
+        const exchange = new Exchange(request, (outcome) => resume(toEffect(outcome)))
+        agent.dispatch(toDispatch(request), exchange)
+        return Effect.sync(() => exchange.cancel())
+      })
+  }
+})
+
+const toEffect = (outcome: Outcome): Effect.Effect<HttpAnswer, ConnectionFailedReason> =>
+  outcome._tag === "Answer" ? Effect.succeed(outcome.answer) : Effect.fail(outcome.reason)
+
+const toDispatch = ({ body, headers, method, url }: HttpRequest): Undici.Dispatcher.DispatchOptions => ({
+  origin: url.origin,
+  path: url.pathname + url.search,
+  method,
+  headers: headers as Array<string>,
+  ...(body === undefined ? {} : { body })
+})

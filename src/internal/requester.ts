@@ -1,0 +1,278 @@
+/**
+ * Requests on one connection: ids, envelopes, deadlines, the meter, and a session that is opened anew when the server
+ * has forgotten it.
+ */
+import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
+import {
+  Closed,
+  ConnectionFailed,
+  type ConnectionFailedReason,
+  InvalidInput,
+  type McpError,
+  RpcError,
+  ServerAnswered,
+  type ServerAnsweredReason,
+  UnknownResultType,
+  Unreadable
+} from "../errors/McpError.ts"
+import type { Implementation } from "../schema/Capabilities.ts"
+import type { JsonObject } from "../schema/Json.ts"
+import * as ProtocolVersion from "../schema/ProtocolVersion.ts"
+import type { ByteBudget, Meter } from "../services/ByteBudget.ts"
+import type { McpPolicy } from "../services/McpPolicy.ts"
+import type { Reply, Transport } from "../services/Transport.ts"
+import * as Deadline from "./deadline.ts"
+import * as Envelope from "./envelope.ts"
+import * as Handshake from "./handshake.ts"
+import { traced } from "./tracing.ts"
+
+/**
+ * One operation of the application, which may take several requests.
+ */
+export interface Operation {
+  readonly name: string
+  readonly deadline: Deadline.Deadline
+  readonly meter: Meter
+  readonly meta: Envelope.Meta | undefined
+}
+
+/**
+ * One request of an operation. `members` is the text between the braces of `params`.
+ */
+export interface Call {
+  readonly method: string
+  readonly members: string
+  readonly name?: string | undefined
+  readonly parameterHeaders?: ReadonlyArray<string> | undefined
+}
+
+/**
+ * A result: the final one, or one that asks for input (revision 2026-07-28, basic/patterns/mrtr).
+ */
+export interface Outcome {
+  readonly type: "complete" | "input_required"
+  readonly result: JsonObject
+}
+
+/**
+ * What an operation may be told.
+ */
+export interface OperationOptions {
+  readonly timeout?: Duration.Input | undefined
+  readonly meta?: JsonObject | undefined
+}
+
+/**
+ * @see make
+ */
+export interface Requester {
+  readonly negotiated: Handshake.Negotiated
+  /**
+   * Opens an operation: its span, its deadline and, where the budget is one an operation, its meter.
+   */
+  readonly operation: <A>(
+    name: string,
+    attributes: Record<string, unknown>,
+    options: OperationOptions | undefined,
+    run: (operation: Operation) => Effect.Effect<A, McpError>
+  ) => Effect.Effect<A, McpError>
+  /**
+   * Sends a request and brings its reply, errors among them.
+   */
+  readonly send: (operation: Operation, call: Call) => Effect.Effect<Reply, McpError>
+  /**
+   * Reads a reply: an error fails, and so does a result of a type that nobody knows.
+   */
+  readonly outcome: (operation: Operation, reply: Reply) => Effect.Effect<Outcome, McpError>
+  readonly failed: (operation: string, reason: ConnectionFailedReason) => ConnectionFailed
+  readonly answered: (operation: string, reason: ServerAnsweredReason) => ServerAnswered
+}
+
+/**
+ * What a connection is made of.
+ */
+export interface Options {
+  readonly transport: Transport["Service"]
+  readonly budget: ByteBudget["Service"]
+  readonly policy: McpPolicy
+  readonly clientInfo: Implementation
+  readonly protocol: Handshake.Protocol
+}
+
+/**
+ * No handler is there yet for anything that a server could ask, so that nothing is declared.
+ */
+const clientCapabilities: JsonObject = {}
+
+/**
+ * Connects: agrees on a revision over a transport, and is then ready for operations. Closing the scope fails what is
+ * pending, and what is asked for later.
+ */
+export const make = Effect.fnUntraced(function*(
+  options: Options
+): Effect.fn.Return<Requester, McpError, Scope.Scope> {
+  const { budget, clientInfo, policy, protocol, transport } = options
+  const { server } = transport
+
+  const failed = (operation: string, reason: ConnectionFailedReason): ConnectionFailed =>
+    new ConnectionFailed({ operation, server, reason })
+  const answered = (operation: string, reason: ServerAnsweredReason): ServerAnswered =>
+    new ServerAnswered({ operation, server, reason })
+
+  const closing = Deferred.makeUnsafe<never, Closed>()
+  const closed = Deferred.await(closing)
+  yield* Effect.addFinalizer(() => Deferred.fail(closing, new Closed()))
+
+  const connectionMeter = budget.scope === "connection"
+    ? yield* Effect.acquireRelease(Effect.sync(budget.open), (meter) => Effect.sync(meter.close))
+    : undefined
+  const withMeter = <A>(run: (meter: Meter) => Effect.Effect<A, McpError>): Effect.Effect<A, McpError> => {
+    if (connectionMeter !== undefined) return run(connectionMeter)
+    return Effect.suspend(() => {
+      const meter = budget.open()
+      return Effect.ensuring(run(meter), Effect.sync(meter.close))
+    })
+  }
+
+  const open = <A>(
+    name: string,
+    { meta, timeout }: { readonly timeout?: Duration.Input | undefined; readonly meta?: Envelope.Meta | undefined },
+    run: (operation: Operation) => Effect.Effect<A, McpError>
+  ): Effect.Effect<A, McpError> => {
+    const own = timeout === undefined ? undefined : Duration.fromInputUnsafe(timeout)
+    return Effect.flatMap(
+      Deadline.start(own ?? policy.operationTimeout, own ?? policy.requestTimeout),
+      (deadline) => withMeter((meter) => run({ name, deadline, meter, meta }))
+    )
+  }
+
+  const bounded = <A>(
+    operation: Operation,
+    effect: Effect.Effect<A, McpError>
+  ): Effect.Effect<A, McpError> =>
+    Effect.mapError(
+      Deadline.limit(operation.deadline, effect, closed),
+      (error) => error._tag === "TimedOut" || error._tag === "Closed" ? failed(operation.name, error) : error
+    )
+
+  let lastId = 0
+  const exchange = (
+    operation: Operation,
+    writer: Envelope.Writer,
+    { members, method, name, parameterHeaders }: Call
+  ): Effect.Effect<Reply, McpError> =>
+    Effect.suspend(() => {
+      if (Deferred.isDoneUnsafe(closing)) return Effect.fail(failed(operation.name, new Closed()))
+      const id = ++lastId
+      const { meta, meter } = operation
+      const request = {
+        id,
+        operation: operation.name,
+        method,
+        name,
+        parameterHeaders,
+        body: writer.request(id, method, members, meta),
+        version: writer.version,
+        traceparent: meta?.traceparent,
+        meter
+      }
+      return bounded(operation, transport.request(request))
+    })
+
+  const channel = (operation: Operation): Handshake.Channel => ({
+    server,
+    clientInfo,
+    capabilities: clientCapabilities,
+    request: (method, params, version) =>
+      exchange(operation, Envelope.make(version, clientInfo, clientCapabilities), {
+        method,
+        members: JSON.stringify(params).slice(1, -1)
+      }),
+    notify: (method, version) =>
+      bounded(
+        operation,
+        transport.notify({
+          operation: operation.name,
+          method,
+          body: Envelope.notification(method),
+          version,
+          meter: operation.meter
+        })
+      )
+  })
+
+  const negotiated = yield* open("connect", {}, (operation) => Handshake.negotiate(channel(operation), protocol))
+  const { version } = negotiated
+  const writer = Envelope.make(version, clientInfo, clientCapabilities)
+
+  // Calls that find the session gone at the same time open one new session between them.
+  let generation = 0
+  const reopening = Semaphore.makeUnsafe(1)
+  const reopen = (operation: Operation, legacy: ProtocolVersion.Legacy, found: number): Effect.Effect<void, McpError> =>
+    bounded(
+      operation,
+      reopening.withPermit(Effect.suspend(() =>
+        found === generation
+          ? Effect.map(Handshake.initialize(channel(operation), legacy, [legacy]), () => {
+            generation++
+          })
+          : Effect.void
+      ))
+    )
+
+  const send = (operation: Operation, call: Call): Effect.Effect<Reply, McpError> => {
+    const once = exchange(operation, writer, call)
+    if (!ProtocolVersion.isLegacy(version)) return once
+    return Effect.suspend(() => {
+      const found = generation
+      return Effect.catchIf(
+        once,
+        (error) => error._tag === "ConnectionFailed" && error.reason._tag === "SessionExpired",
+        () => Effect.andThen(reopen(operation, version, found), once)
+      )
+    })
+  }
+
+  return {
+    negotiated,
+    failed,
+    answered,
+    send,
+    operation: (name, attributes, given, run) =>
+      traced(name, { ...attributes, "server.address": server, "mcp.protocol.version": version }, (traceparent) => {
+        const meta = given?.meta === undefined && traceparent === undefined
+          ? undefined
+          : { given: given?.meta, traceparent }
+        if (given?.meta !== undefined && !hasJson(given.meta)) {
+          return Effect.fail(new InvalidInput({ operation: name, server, detail: "meta has no JSON" }))
+        }
+        return open(name, { meta, timeout: given?.timeout }, run)
+      }),
+    outcome: (operation, { response, status }) => {
+      if ("error" in response) {
+        return Effect.fail(answered(operation.name, new RpcError({ ...response.error, status })))
+      }
+      const { result } = response
+      const type = ProtocolVersion.isModern(version) ? result["resultType"] ?? "complete" : "complete"
+      if (type === "complete" || type === "input_required") return Effect.succeed({ type, result })
+      return Effect.fail(answered(
+        operation.name,
+        typeof type === "string"
+          ? new UnknownResultType({ resultType: type })
+          : new Unreadable({ detail: "resultType is not a string" })
+      ))
+    }
+  }
+})
+
+const hasJson = (meta: JsonObject): boolean => {
+  try {
+    return JSON.stringify(meta).startsWith("{")
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,161 @@
+/**
+ * Tools, and the results of calling them: revision 2026-07-28, server/tools.
+ *
+ * Read by hand: a listing of a thousand tools would otherwise cost more than its transport (`npm run bench`).
+ *
+ * @since 0.1.0
+ */
+import * as Result from "effect/Result"
+import * as Content from "./Content.ts"
+import { isJsonObject, type JsonObject } from "./Json.ts"
+
+/**
+ * A tool as the server describes it. Everything in it is the server's word, `annotations` above all. Fields that are not
+ * named here are kept.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Tool {
+  readonly name: string
+  readonly title?: string | undefined
+  readonly description?: string | undefined
+  /**
+   * JSON Schema, 2020-12 unless it says otherwise. Passed through, never compiled, no `$ref` followed.
+   */
+  readonly inputSchema: JsonObject
+  readonly outputSchema?: JsonObject | undefined
+  readonly annotations?: JsonObject | undefined
+  readonly icons?: ReadonlyArray<unknown> | undefined
+  readonly meta?: JsonObject | undefined
+  readonly [key: string]: unknown
+}
+
+/**
+ * A list entry that was left out, and why. `entry` is as the server sent it.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Refused {
+  readonly name: string | undefined
+  readonly reason: string
+  readonly entry: unknown
+}
+
+/**
+ * What a tool answered.
+ *
+ * `isError: true` is the tool's own verdict, for a model to read; it is not a failure of the call.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface CallResult {
+  readonly content: ReadonlyArray<Content.Content>
+  readonly isError: boolean
+  readonly structuredContent?: unknown
+  readonly meta?: JsonObject | undefined
+  /**
+   * The text blocks, joined with newlines; the JSON of `structuredContent` where there is no content at all.
+   */
+  readonly text: string
+}
+
+/**
+ * Longer names are refused by every model provider, and by the specification's SHOULD.
+ */
+const maxNameLength = 128
+
+// What could make one name look like another: control and format characters, line separators, lone surrogates.
+const deceptive = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/u
+
+const nameProblem = (name: unknown): string | undefined => {
+  if (typeof name !== "string") return "the name is not a string"
+  if (name.length === 0) return "the name is empty"
+  if (name.length > maxNameLength) return `the name is longer than ${maxNameLength} characters`
+  if (deceptive.test(name)) return "the name has control or format characters"
+  return undefined
+}
+
+const schemaProblem = (schema: unknown): string | undefined => {
+  if (!isJsonObject(schema)) return "the inputSchema is not an object"
+  const type = schema["type"]
+  return type === undefined || type === "object" ? undefined : "the inputSchema is not of type object"
+}
+
+const isString = (value: unknown): boolean => typeof value === "string"
+
+/**
+ * Optional fields and what they must be; where they are not, the field goes and the tool stays.
+ */
+const optionalFields: ReadonlyArray<readonly [string, (value: unknown) => boolean]> = [
+  ["title", isString],
+  ["description", isString],
+  ["outputSchema", isJsonObject],
+  ["annotations", isJsonObject],
+  ["icons", Array.isArray]
+]
+
+/**
+ * Reads one entry of a listing. The failure says why it cannot be offered.
+ *
+ * @category decoding
+ * @since 0.1.0
+ */
+export const fromWire = (entry: unknown): Result.Result<Tool, string> => {
+  if (!isJsonObject(entry)) return Result.fail("not an object")
+  const problem = nameProblem(entry["name"]) ?? schemaProblem(entry["inputSchema"])
+  if (problem !== undefined) return Result.fail(problem)
+  let tool: Record<string, unknown> = entry
+  const copy = (): Record<string, unknown> => tool === entry ? tool = { ...entry } : tool
+  for (const [field, valid] of optionalFields) {
+    if (entry[field] !== undefined && !valid(entry[field])) delete copy()[field]
+  }
+  const meta = entry["_meta"]
+  if (meta !== undefined) {
+    delete copy()["_meta"]
+    if (isJsonObject(meta)) copy()["meta"] = meta
+  }
+  return Result.succeed(tool as Tool)
+}
+
+/**
+ * Serialises what came from `JSON.parse`; a value nested too deeply for the stack has no text.
+ */
+const stringify = (value: unknown): string => {
+  try {
+    return JSON.stringify(value) ?? ""
+  } catch {
+    return ""
+  }
+}
+
+const joinText = (content: ReadonlyArray<Content.Content>): string => {
+  const first = content[0]
+  if (content.length === 1 && first?.type === "text") return first.text
+  return content.flatMap((block) => block.type === "text" ? [block.text] : []).join("\n")
+}
+
+/**
+ * Reads the result of `tools/call`. The failure says what is wrong.
+ *
+ * @category decoding
+ * @since 0.1.0
+ */
+export const callResultFromWire = (result: JsonObject): Result.Result<CallResult, string> => {
+  const { _meta, content: blocks, structuredContent } = result
+  if (blocks !== undefined && !Array.isArray(blocks)) return Result.fail("content is not an array")
+  if (blocks === undefined && structuredContent === undefined) {
+    return Result.fail("neither content nor structuredContent")
+  }
+  const content = (blocks ?? []).map(Content.fromWire)
+  const structured = structuredContent !== undefined
+  return Result.succeed({
+    content,
+    isError: result["isError"] === true,
+    ...(structured ? { structuredContent } : {}),
+    ...(isJsonObject(_meta) ? { meta: _meta } : {}),
+    text: content.length === 0 && structured ? stringify(structuredContent) : joinText(content)
+  })
+}

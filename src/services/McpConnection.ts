@@ -1,0 +1,233 @@
+/**
+ * A connection to one MCP server: the service that people use.
+ *
+ * Build it as a layer where the server is known when the program is written (`layerHttp`, or all wired by
+ * `NodeMcp.layerHttp`), or in a scope where it is known at run time (`connectHttp`). Closing the scope ends the session
+ * and fails what is pending with `ConnectionFailed`, reason `Closed`. A connection is safe for concurrent use.
+ *
+ * @since 0.1.0
+ */
+import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
+import type { McpError } from "../errors/McpError.ts"
+import * as Handshake from "../internal/handshake.ts"
+import * as Requester from "../internal/requester.ts"
+import * as Tools from "../internal/tools.ts"
+import type { Implementation, ServerCapabilities } from "../schema/Capabilities.ts"
+import type { JsonObject, JsonText } from "../schema/Json.ts"
+import type { ProtocolVersion } from "../schema/ProtocolVersion.ts"
+import type { CallResult, Refused, Tool } from "../schema/Tool.ts"
+import { ByteBudget } from "./ByteBudget.ts"
+import type { EgressGuard } from "./EgressGuard.ts"
+import type { HttpExchange } from "./HttpExchange.ts"
+import { McpPolicy } from "./McpPolicy.ts"
+import * as StreamableHttp from "./StreamableHttp.ts"
+import { Transport } from "./Transport.ts"
+
+/**
+ * Options of a listing.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface ListOptions {
+  /**
+   * For the whole listing. Default: 2 minutes, and 30 seconds for each page.
+   */
+  readonly timeout?: Duration.Input | undefined
+  /**
+   * Sent as `_meta` with every page. Keys that belong to the protocol are left out.
+   */
+  readonly meta?: JsonObject | undefined
+  /**
+   * Told of every entry that was left out of the list, and why.
+   */
+  readonly onRefused?: ((refused: Refused) => Effect.Effect<void>) | undefined
+}
+
+/**
+ * Options of a call.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface CallOptions {
+  /**
+   * For the whole call. Default: 2 minutes, and 30 seconds for each request that it takes.
+   */
+  readonly timeout?: Duration.Input | undefined
+  /**
+   * Sent as `_meta`. Keys that belong to the protocol are left out.
+   */
+  readonly meta?: JsonObject | undefined
+}
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface Service {
+  /**
+   * The revision that both ends agreed on.
+   */
+  readonly protocolVersion: ProtocolVersion
+  /**
+   * The name that the server gives itself. Nothing verifies it.
+   */
+  readonly serverInfo: Implementation | undefined
+  readonly serverCapabilities: ServerCapabilities
+  /**
+   * The server's advice to a model. It is text from outside: treat it as such.
+   */
+  readonly instructions: string | undefined
+  /**
+   * All tools, from every page. Entries that cannot be used are left out one by one; see `onRefused`.
+   *
+   * Fails with `CapabilityMissing` where the server declared no tools; with `ServerAnswered`, reason `PaginationLoop`,
+   * where the listing does not end; and as every request does. Revision 2026-07-28, server/tools, "Listing Tools".
+   */
+  readonly listTools: (options?: ListOptions) => Effect.Effect<ReadonlyArray<Tool>, McpError>
+  /**
+   * Calls a tool. Arguments are a value, or `JsonText` whose bytes are sent unaltered; none are sent as `{}`.
+   *
+   * A result with `isError` is a success: it is the tool's verdict. Fails with `InvalidInput` for arguments that are not
+   * one JSON object, with `CapabilityMissing` where the server declared no tools, with `ServerAnswered` where it refuses,
+   * and as every request does. Revision 2026-07-28, server/tools, "Calling Tools".
+   */
+  readonly callTool: (
+    name: string,
+    args?: JsonObject | JsonText,
+    options?: CallOptions
+  ) => Effect.Effect<CallResult, McpError>
+}
+
+/**
+ * @category services
+ * @since 0.1.0
+ */
+export class McpConnection extends Context.Service<McpConnection, Service>()("effect-mcp-client/McpConnection") {}
+
+/**
+ * Options of every connection, whatever carries it.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Options {
+  /**
+   * How this client names itself. Default: this package's name and version.
+   */
+  readonly clientInfo?: Implementation | undefined
+  /**
+   * `"auto"` (default) finds out which era the server speaks; `"legacy"` never asks modern servers; a revision insists on
+   * it.
+   */
+  readonly protocol?: Handshake.Protocol | undefined
+  /**
+   * Default: that of the `McpPolicy` reference.
+   */
+  readonly policy?: McpPolicy | undefined
+}
+
+/**
+ * Options of a connection over Streamable HTTP.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface HttpOptions extends Options, StreamableHttp.Options {}
+
+const packageInfo: Implementation = { name: "effect-mcp-client", version: "0.1.0" }
+
+/**
+ * Connects over whatever `Transport` is in the context. The connection lasts as long as the scope.
+ *
+ * Fails with `ConnectionFailed`, reason `UnsupportedVersion`, where no revision is had in common, and as every request
+ * does.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const connect = Effect.fnUntraced(function*(
+  options?: Options
+): Effect.fn.Return<Service, McpError, Transport | ByteBudget | Scope.Scope> {
+  const transport = yield* Transport
+  const policy = options?.policy ?? (yield* McpPolicy)
+  const requester = yield* Requester.make({
+    transport,
+    policy,
+    budget: yield* ByteBudget,
+    clientInfo: options?.clientInfo ?? packageInfo,
+    protocol: options?.protocol ?? "auto"
+  })
+  const { instructions, serverCapabilities, serverInfo, version } = requester.negotiated
+  return {
+    protocolVersion: version,
+    serverInfo,
+    serverCapabilities,
+    instructions,
+    ...Tools.make(requester, policy, transport)
+  }
+})
+
+/**
+ * As `connect`, as a layer.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer = (options?: Options): Layer.Layer<McpConnection, McpError, Transport | ByteBudget> =>
+  Layer.effect(McpConnection, connect(options))
+
+/**
+ * Connects over Streamable HTTP, and deletes the session of a legacy server when the scope closes. Where connecting
+ * fails, nothing is left open.
+ *
+ * Takes one request at a modern server and three at a legacy one. Fails with `InvalidInput` for a URL or header that
+ * cannot be used, with `ConnectionFailed`, reason `EgressDenied`, where the guard refuses, with `Unauthorized`, and as
+ * `connect` does.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const connectHttp = (
+  options: HttpOptions
+): Effect.Effect<Service, McpError, HttpExchange | EgressGuard | ByteBudget | Scope.Scope> => {
+  const policy = options.policy
+  const connecting = Effect.flatMap(
+    StreamableHttp.make(options),
+    (transport) => Effect.provideService(connect(options), Transport, transport)
+  )
+  return inOwnScope(policy === undefined ? connecting : Effect.provideService(connecting, McpPolicy, policy))
+}
+
+/**
+ * As `connectHttp`, as a layer.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerHttp = (
+  options: HttpOptions
+): Layer.Layer<McpConnection, McpError, HttpExchange | EgressGuard | ByteBudget> =>
+  Layer.effect(McpConnection, connectHttp(options))
+
+/**
+ * Gives an acquisition a scope inside the caller's, and closes it at once where the acquisition fails: a connection that
+ * failed half-way leaves nothing behind, though its scope lives on.
+ */
+const inOwnScope = <A, E, R>(
+  acquire: Effect.Effect<A, E, R>
+): Effect.Effect<A, E, Exclude<R, Scope.Scope> | Scope.Scope> =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function*() {
+      const scope = yield* Scope.fork(yield* Effect.scope)
+      return yield* restore(Scope.provide(acquire, scope)).pipe(
+        Effect.onExit((exit) => Exit.isFailure(exit) ? Scope.close(scope, exit) : Effect.void)
+      )
+    })
+  )

@@ -1,0 +1,186 @@
+/**
+ * Deadlines, and the schedules that bound every loop.
+ *
+ * A schedule here is a value to swap: each takes what a round brought as its input, stops when there is nothing more to
+ * do, and fails where it must not go on.
+ *
+ * @since 0.1.0
+ */
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
+import { InputRequired, PaginationLoop } from "../errors/McpError.ts"
+
+/**
+ * What one page of a listing says about the next.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Page {
+  /**
+   * The cursor of the next page; `undefined` on the last.
+   */
+  readonly nextCursor: string | undefined
+}
+
+/**
+ * An answer to a request: one that asks for input (`requests` names the methods asked for, and is absent where the
+ * answer has no `inputRequests`), or, with `done`, one that does not.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type InputRound =
+  | { readonly done: true }
+  | {
+    readonly done: false
+    readonly requests: ReadonlyArray<string> | undefined
+    readonly requestState: string | undefined
+  }
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface McpPolicy {
+  /**
+   * One request, its body included, where the operation has no deadline of its own.
+   */
+  readonly requestTimeout: Duration.Duration
+  /**
+   * A whole listing, or a whole call with all its rounds.
+   */
+  readonly operationTimeout: Duration.Duration
+  /**
+   * What closing a session may take.
+   */
+  readonly closeTimeout: Duration.Duration
+  /**
+   * Goes from page to page of a listing. Where it stops although there is a next page, the listing fails: a list is
+   * never cut short.
+   */
+  readonly pages: Schedule.Schedule<unknown, Page, PaginationLoop>
+  /**
+   * Goes from round to round of a request whose answers ask for input. Fails with `InputRequired`.
+   */
+  readonly inputRounds: Schedule.Schedule<unknown, InputRound, InputRequired>
+}
+
+/**
+ * Options of `pages`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface PagesOptions {
+  /**
+   * Default: 100.
+   */
+  readonly maxPages?: number | undefined
+  /**
+   * `"unique"` (default): a cursor that was seen before in this listing is a loop, found at its second sighting.
+   * `"opaque"`: cursors say nothing, and pages, time and bytes alone bound the listing, as revision 2026-07-28
+   * (server/utilities/pagination) has it to the letter.
+   */
+  readonly cursors?: "unique" | "opaque" | undefined
+}
+
+/**
+ * The page loop: stops when there is no next cursor; fails where a cursor comes back and where there are too many pages.
+ *
+ * @category schedules
+ * @since 0.1.0
+ */
+export const pages = (options?: PagesOptions): Schedule.Schedule<number, Page, PaginationLoop> => {
+  const maxPages = options?.maxPages ?? 100
+  const unique = options?.cursors !== "opaque"
+  return Schedule.fromStepWithMetadata(Effect.sync(() => {
+    const seen = new Set<string>()
+    return ({ attempt, input }: Schedule.InputMetadata<Page>) => {
+      if (input.nextCursor === undefined) return Cause.done(attempt)
+      if (attempt >= maxPages || (unique && seen.has(input.nextCursor))) {
+        return Effect.fail(new PaginationLoop({ pages: attempt }))
+      }
+      seen.add(input.nextCursor)
+      return Effect.succeed<[number, Duration.Duration]>([attempt, Duration.zero])
+    }
+  }))
+}
+
+/**
+ * Options of `inputRounds`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface InputRoundsOptions {
+  /**
+   * Default: 10.
+   */
+  readonly maxRounds?: number | undefined
+  /**
+   * Rounds in a row whose `inputRequests` is there and empty. Default: 3.
+   */
+  readonly maxEmptyRounds?: number | undefined
+}
+
+/**
+ * The input loop: stops at an answer that asks for nothing more. Refuses at once what asks for input that nobody gives,
+ * and what has neither `inputRequests` nor `requestState`; and, after its bound, what goes on asking.
+ *
+ * @category schedules
+ * @since 0.1.0
+ */
+export const inputRounds = (
+  options?: InputRoundsOptions
+): Schedule.Schedule<number, InputRound, InputRequired> => {
+  const maxRounds = options?.maxRounds ?? 10
+  const maxEmptyRounds = options?.maxEmptyRounds ?? 3
+  return Schedule.fromStepWithMetadata(Effect.sync(() => {
+    let empty = 0
+    return ({ attempt, input }: Schedule.InputMetadata<InputRound>) => {
+      if (input.done) return Cause.done(attempt)
+      const { requestState, requests } = input
+      empty = requests?.length === 0 ? empty + 1 : 0
+      const hopeless = requests === undefined ? requestState === undefined : requests.length > 0
+      if (hopeless || attempt >= maxRounds || empty >= maxEmptyRounds) {
+        return Effect.fail(new InputRequired({ rounds: attempt, requests: requests ?? [] }))
+      }
+      return Effect.succeed<[number, Duration.Duration]>([attempt, Duration.zero])
+    }
+  }))
+}
+
+/**
+ * The policy in force. Default: `defaults`.
+ *
+ * @category references
+ * @since 0.1.0
+ */
+export const McpPolicy: Context.Reference<McpPolicy> = Context.Reference<McpPolicy>(
+  "effect-mcp-client/McpPolicy",
+  { defaultValue: () => defaults }
+)
+
+/**
+ * @category constants
+ * @since 0.1.0
+ */
+export const defaults: McpPolicy = {
+  requestTimeout: Duration.seconds(30),
+  operationTimeout: Duration.minutes(2),
+  closeTimeout: Duration.seconds(5),
+  pages: pages(),
+  inputRounds: inputRounds()
+}
+
+/**
+ * The defaults with some of them changed.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = (changes: Partial<McpPolicy>): McpPolicy => ({ ...defaults, ...changes })

@@ -1,0 +1,101 @@
+/**
+ * The layers wired for Node: a guarded pool of connections, the standard guard, a budget of 8 MiB.
+ *
+ * @since 0.1.0
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
+import type { McpError } from "../errors/McpError.ts"
+import * as GuardedPool from "../internal/node/guardedPool.ts"
+import * as ByteBudget from "./ByteBudget.ts"
+import * as EgressGuard from "./EgressGuard.ts"
+import { HttpExchange } from "./HttpExchange.ts"
+import * as McpConnection from "./McpConnection.ts"
+
+/**
+ * Options of `layerHttpExchange`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type PoolOptions = GuardedPool.PoolOptions
+
+/**
+ * Options of `connectHttp` and `layerHttp`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface HttpOptions extends McpConnection.HttpOptions {
+  /**
+   * Where it may connect. Default: `EgressGuard.standard`. Connections with the same policy share one pool.
+   */
+  readonly guard?: EgressGuard.Policy | undefined
+  /**
+   * How much it may read. Default: 8 MiB a connection.
+   */
+  readonly budget?: ByteBudget.Options | undefined
+}
+
+/**
+ * One guarded pool of connections, shared by all that is built over it. Sockets go when its scope closes; those that lie
+ * idle go after 90 seconds.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerHttpExchange = (
+  options?: PoolOptions
+): Layer.Layer<HttpExchange, never, EgressGuard.EgressGuard> =>
+  Layer.effect(
+    HttpExchange,
+    Effect.flatMap(EgressGuard.EgressGuard, (guard) => GuardedPool.make(guard, options ?? {}))
+  )
+
+/**
+ * What connections with one policy share: a pool lives as long as the first and the last that use it.
+ */
+const sharedPools = Layer.makeMemoMapUnsafe()
+const guardedPools = new WeakMap<EgressGuard.Policy, Layer.Layer<HttpExchange | EgressGuard.EgressGuard>>()
+
+const guardedPool = (policy: EgressGuard.Policy): Layer.Layer<HttpExchange | EgressGuard.EgressGuard> => {
+  const existing = guardedPools.get(policy)
+  if (existing !== undefined) return existing
+  const pool = layerHttpExchange().pipe(Layer.provideMerge(EgressGuard.layer(policy)))
+  guardedPools.set(policy, pool)
+  return pool
+}
+
+/**
+ * Connects over Streamable HTTP with everything wired, for servers that are known at run time. The connection lasts as
+ * long as the scope; connections that are open at the same time under one guard policy share one pool.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const connectHttp = Effect.fnUntraced(function*(
+  options: HttpOptions
+): Effect.fn.Return<McpConnection.Service, McpError, Scope.Scope> {
+  const scope = yield* Effect.scope
+  const pool = yield* Layer.buildWithMemoMap(
+    guardedPool(options.guard ?? EgressGuard.standard),
+    sharedPools,
+    scope
+  )
+  const budget = ByteBudget.make(options.budget)
+  return yield* Effect.provideContext(
+    McpConnection.connectHttp(options),
+    Context.add(Context.add(pool, ByteBudget.ByteBudget, budget), Scope.Scope, scope)
+  )
+})
+
+/**
+ * As `connectHttp`, as a layer.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerHttp = (options: HttpOptions): Layer.Layer<McpConnection.McpConnection, McpError> =>
+  Layer.effect(McpConnection.McpConnection, connectHttp(options))

@@ -1,0 +1,100 @@
+/**
+ * The upper seam: one JSON-RPC request out, its answer back.
+ *
+ * `StreamableHttp` is one transport. Anything that can carry a request and bring its answer is another: provide it as
+ * `Transport` and connect with `McpConnection.layer`.
+ *
+ * @since 0.1.0
+ */
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import type { McpError } from "../errors/McpError.ts"
+import type { Response } from "../schema/JsonRpc.ts"
+import type { ProtocolVersion } from "../schema/ProtocolVersion.ts"
+import type { Meter } from "./ByteBudget.ts"
+
+/**
+ * A message to the server, already written.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Outgoing {
+  /**
+   * For errors and spans: `"connect"`, `"tools/call add"`.
+   */
+  readonly operation: string
+  readonly method: string
+  /**
+   * The whole JSON-RPC message. It is sent as it is.
+   */
+  readonly body: string
+  /**
+   * The revision in force; `undefined` during an `initialize` handshake.
+   */
+  readonly version: ProtocolVersion | undefined
+  /**
+   * What the response is counted against.
+   */
+  readonly meter: Meter
+}
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface Request extends Outgoing {
+  readonly id: number
+  /**
+   * `params.name` or `params.uri`, where the method has one.
+   */
+  readonly name?: string | undefined
+  /**
+   * `Mcp-Param-*` headers, names and values alternating, for transports that have headers.
+   */
+  readonly parameterHeaders?: ReadonlyArray<string> | undefined
+  /**
+   * W3C `traceparent`, where a span is active.
+   */
+  readonly traceparent?: string | undefined
+}
+
+/**
+ * The answer to a request, its envelope checked.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Reply {
+  readonly response: Response
+  /**
+   * The HTTP status that carried it, where there was one.
+   */
+  readonly status: number | undefined
+}
+
+/**
+ * @category services
+ * @since 0.1.0
+ */
+export class Transport extends Context.Service<Transport, {
+  /**
+   * Scheme and host, for messages.
+   */
+  readonly server: string | undefined
+  /**
+   * Whether `x-mcp-header` annotations count: revision 2026-07-28, basic/transports/streamable-http.
+   */
+  readonly hasHeaders: boolean
+  /**
+   * Sends a request and waits for its answer; a JSON-RPC error is an answer. Interrupting it gives the request up.
+   *
+   * Fails with `Unauthorized`, `ConnectionFailed` or `InvalidInput`. `SessionExpired` says that the server has forgotten
+   * who we are, and that the request may be sent again after a new handshake.
+   */
+  readonly request: (request: Request) => Effect.Effect<Reply, McpError>
+  /**
+   * Sends a notification.
+   */
+  readonly notify: (notification: Outgoing) => Effect.Effect<void, McpError>
+}>()("effect-mcp-client/Transport") {}
