@@ -10,11 +10,11 @@
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
-import * as Scope from "effect/Scope"
+import type * as Scope from "effect/Scope"
 import type { McpError } from "../errors/McpError.ts"
 import * as Handshake from "../internal/handshake.ts"
+import { inOwnScope } from "../internal/ownScope.ts"
 import * as Requester from "../internal/requester.ts"
 import * as Tools from "../internal/tools.ts"
 import type { Implementation, ServerCapabilities } from "../schema/Capabilities.ts"
@@ -215,19 +215,3 @@ export const layerHttp = (
   options: HttpOptions
 ): Layer.Layer<McpConnection, McpError, HttpExchange | EgressGuard | ByteBudget> =>
   Layer.effect(McpConnection, connectHttp(options))
-
-/**
- * Gives an acquisition a scope inside the caller's, and closes it at once where the acquisition fails: a connection that
- * failed half-way leaves nothing behind, though its scope lives on.
- */
-const inOwnScope = <A, E, R>(
-  acquire: Effect.Effect<A, E, R>
-): Effect.Effect<A, E, Exclude<R, Scope.Scope> | Scope.Scope> =>
-  Effect.uninterruptibleMask((restore) =>
-    Effect.gen(function*() {
-      const scope = yield* Scope.fork(yield* Effect.scope)
-      return yield* restore(Scope.provide(acquire, scope)).pipe(
-        Effect.onExit((exit) => Exit.isFailure(exit) ? Scope.close(scope, exit) : Effect.void)
-      )
-    })
-  )

@@ -6,9 +6,10 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Scope from "effect/Scope"
+import type * as Scope from "effect/Scope"
 import type { McpError } from "../errors/McpError.ts"
 import * as GuardedPool from "../internal/node/guardedPool.ts"
+import { inOwnScope } from "../internal/ownScope.ts"
 import * as ByteBudget from "./ByteBudget.ts"
 import * as EgressGuard from "./EgressGuard.ts"
 import { HttpExchange } from "./HttpExchange.ts"
@@ -75,21 +76,21 @@ const guardedPool = (policy: EgressGuard.Policy): Layer.Layer<HttpExchange | Egr
  * @category constructors
  * @since 0.1.0
  */
-export const connectHttp = Effect.fnUntraced(function*(
+export const connectHttp = (
   options: HttpOptions
-): Effect.fn.Return<McpConnection.Service, McpError, Scope.Scope> {
-  const scope = yield* Effect.scope
-  const pool = yield* Layer.buildWithMemoMap(
-    guardedPool(options.guard ?? EgressGuard.standard),
-    sharedPools,
-    scope
-  )
-  const budget = ByteBudget.make(options.budget)
-  return yield* Effect.provideContext(
-    McpConnection.connectHttp(options),
-    Context.add(Context.add(pool, ByteBudget.ByteBudget, budget), Scope.Scope, scope)
-  )
-})
+): Effect.Effect<McpConnection.Service, McpError, Scope.Scope> =>
+  inOwnScope(Effect.gen(function*() {
+    const pool = yield* Layer.buildWithMemoMap(
+      guardedPool(options.guard ?? EgressGuard.standard),
+      sharedPools,
+      yield* Effect.scope
+    )
+    const budget = ByteBudget.make(options.budget)
+    return yield* Effect.provideContext(
+      McpConnection.connectHttp(options),
+      Context.add(pool, ByteBudget.ByteBudget, budget)
+    )
+  }))
 
 /**
  * As `connectHttp`, as a layer.

@@ -63,7 +63,9 @@ const codeOf = (error: unknown): string => {
 const toReason = (error: unknown, started: boolean): ConnectionFailedReason => {
   if (error instanceof Abort && error.reason !== undefined) return error.reason
   const code = codeOf(error)
-  if (code.startsWith("HPE_")) return new ProtocolViolation({ detail: `malformed HTTP (${code})` })
+  if ((error as { name?: unknown }).name === "HTTPParserError") {
+    return new ProtocolViolation({ detail: `malformed HTTP (${code})` })
+  }
   if (code === "UND_ERR_HEADERS_OVERFLOW") return new BudgetExceeded({ what: "header block", limit: maxHeaderBlock })
   return new Unreachable({ delivered: started ? "unknown" : "no", detail: code })
 }

@@ -146,7 +146,7 @@ class TappedClient extends Undici.Client {
       ...options,
       connect: (target, callback) =>
         connector(target, (socket) => this.#dialling(socket), (...result) => {
-          if (result[1] !== null) this.#tap(result[1] as Net.Socket)
+          if (result[1]) this.#tap(result[1])
           callback(...result)
         })
     })

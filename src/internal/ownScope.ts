@@ -1,0 +1,19 @@
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Scope from "effect/Scope"
+
+/**
+ * Gives an acquisition a scope inside the caller's, and closes it at once where the acquisition fails: a connection that
+ * failed half-way leaves nothing behind, though its scope lives on.
+ */
+export const inOwnScope = <A, E, R>(
+  acquire: Effect.Effect<A, E, R>
+): Effect.Effect<A, E, Exclude<R, Scope.Scope> | Scope.Scope> =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function*() {
+      const scope = yield* Scope.fork(yield* Effect.scope)
+      return yield* restore(Scope.provide(acquire, scope)).pipe(
+        Effect.onExit((exit) => Exit.isFailure(exit) ? Scope.close(scope, exit) : Effect.void)
+      )
+    })
+  )

@@ -1,0 +1,34 @@
+import { assert } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import { EgressGuard, type McpConnection, type McpError } from "../../src/index.ts"
+import { NodeMcp } from "../../src/node.ts"
+
+/**
+ * Connects through the guarded pool, with loopback allowed.
+ */
+export const connect = (
+  url: string,
+  options?: Partial<NodeMcp.HttpOptions>
+): Effect.Effect<McpConnection.Service, McpError.McpError, Scope.Scope> =>
+  NodeMcp.connectHttp({ url, guard: EgressGuard.allowLoopback, ...options })
+
+type Tagged = { readonly _tag: string; readonly reason?: { readonly _tag: string } }
+
+/**
+ * `"ConnectionFailed/TimedOut"`, or the tag alone.
+ */
+export const kind = (error: Tagged): string =>
+  error.reason === undefined ? error._tag : `${error._tag}/${error.reason._tag}`
+
+/**
+ * Runs an effect that must fail with a kind of error, and answers the error.
+ */
+export const failsWith = <A, E extends Tagged, R>(
+  effect: Effect.Effect<A, E, R>,
+  expected: string
+): Effect.Effect<E, never, R> =>
+  Effect.flip(effect).pipe(
+    Effect.catch((value) => Effect.die(new Error(`succeeded with ${JSON.stringify(value)}`))),
+    Effect.tap((error) => Effect.sync(() => assert.strictEqual(kind(error), expected)))
+  )
