@@ -20,7 +20,7 @@ const anonymousError = (id: unknown): Raw.Responder => (socket) =>
 interface Case {
   readonly answer: string
   readonly respond: Raw.Responder
-  readonly then: "2026-07-28" | "2025-11-25" | string
+  readonly leadsTo: "2026-07-28" | "2025-11-25" | string
   readonly methods: ReadonlyArray<string>
 }
 
@@ -31,89 +31,94 @@ const cases: ReadonlyArray<Case> = [
   {
     answer: "a DiscoverResult naming a modern revision",
     respond: discover(Raw.discoverResult),
-    then: "2026-07-28",
+    leadsTo: "2026-07-28",
     methods: ["server/discover"]
   },
   {
     answer: "a DiscoverResult naming only legacy revisions",
     respond: discover({ ...Raw.discoverResult, supportedVersions: ["2025-11-25"] }),
-    then: "2025-11-25",
+    leadsTo: "2025-11-25",
     methods: legacyConnect
   },
   {
     answer: "a DiscoverResult naming none",
     respond: discover({ ...Raw.discoverResult, supportedVersions: [] }),
-    then: "2025-11-25",
+    leadsTo: "2025-11-25",
     methods: legacyConnect
   },
-  { answer: "a result that is no DiscoverResult", respond: discover({}), then: "2025-11-25", methods: legacyConnect },
+  {
+    answer: "a result that is no DiscoverResult",
+    respond: discover({}),
+    leadsTo: "2025-11-25",
+    methods: legacyConnect
+  },
   {
     answer: "-32022 naming a modern revision, then a DiscoverResult",
     respond: (socket, request) =>
       request.nth === 0
         ? rpcError(-32022, 400, { supported: ["2026-07-28"] })(socket, request)
         : Raw.sendResult(socket, request, Raw.discoverResult),
-    then: "2026-07-28",
+    leadsTo: "2026-07-28",
     methods: ["server/discover", "server/discover"]
   },
   {
     answer: "-32022 twice",
     respond: rpcError(-32022, 400, { supported: ["2026-07-28"] }),
-    then: "ConnectionFailed/UnsupportedVersion",
+    leadsTo: "ConnectionFailed/UnsupportedVersion",
     methods: ["server/discover", "server/discover"]
   },
   {
     answer: "-32022 naming only legacy revisions",
     respond: rpcError(-32022, 400, { supported: ["2025-06-18"] }),
-    then: "2025-11-25",
+    leadsTo: "2025-11-25",
     methods: legacyConnect
   },
   ...[{ supported: ["1999-01-01"] }, { supported: [] }, undefined].map((data) => ({
     answer: `-32022 with data ${JSON.stringify(data)}`,
     respond: rpcError(-32022, 400, data),
-    then: "ConnectionFailed/UnsupportedVersion",
+    leadsTo: "ConnectionFailed/UnsupportedVersion",
     methods: ["server/discover"]
   })),
   ...[-32020, -32021].map((code) => ({
     answer: String(code),
     respond: rpcError(code, 400),
-    then: "ServerAnswered/RpcError",
+    leadsTo: "ServerAnswered/RpcError",
     methods: ["server/discover"]
   })),
   ...([[-32601, 200], [-32601, 404], [-32603, 500], [-32000, 400], [-32602, 422]] as const).map(([code, status]) => ({
     answer: `${code} at ${status}`,
     respond: rpcError(code, status),
-    then: "2025-11-25",
+    leadsTo: "2025-11-25",
     methods: legacyConnect
   })),
   ...[null, "", undefined].map((id) => ({
     answer: `an error with id ${JSON.stringify(id)} at 400`,
     respond: anonymousError(id),
-    then: "2025-11-25",
+    leadsTo: "2025-11-25",
     methods: legacyConnect
   })),
   ...[400, 404, 405, 406, 415, 422, 202, 204, 500, 501].map((status) => ({
     answer: `${status} without JSON-RPC`,
     respond: http(status, "text/html", status === 204 ? "" : "<html>"),
-    then: "2025-11-25",
+    leadsTo: "2025-11-25",
     methods: legacyConnect
   })),
   ...[401, 403].map((status) => ({
     answer: String(status),
     respond: http(status),
-    then: "Unauthorized",
+    leadsTo: "Unauthorized",
     methods: ["server/discover"]
   })),
   ...[401, 403].map((status) => ({
     answer: `-32601 at ${status}`,
     respond: rpcError(-32601, status),
-    then: "Unauthorized",
+    leadsTo: "Unauthorized",
     methods: ["server/discover"]
   })),
   ...[302, 429, 502, 503, 504].map((status) => ({
     answer: String(status),
     respond: http(status, "text/plain", "later"),
-    then: "ConnectionFailed/HttpStatus",
+    leadsTo: "ConnectionFailed/HttpStatus",
     methods: ["server/discover"]
   })),
   ...([["text/html", "<html>"], [undefined, ""], ["application/json", ""], ["application/json", "{"]] as const).map((
@@ -121,27 +126,27 @@ const cases: ReadonlyArray<Case> = [
   ) => ({
     answer: `200 ${type} ${JSON.stringify(body)}`,
     respond: http(200, type, body),
-    then: "ConnectionFailed/ProtocolViolation",
+    leadsTo: "ConnectionFailed/ProtocolViolation",
     methods: ["server/discover"]
   })),
   {
     answer: "a closed connection",
     respond: (socket) => socket.destroy(),
-    then: "ConnectionFailed/Unreachable",
+    leadsTo: "ConnectionFailed/Unreachable",
     methods: ["server/discover"]
   }
 ]
 
 describe("the era of a server", () => {
-  for (const { answer, methods, respond, then } of cases) {
-    it.live(`${answer} → ${then}`, () =>
+  for (const { answer, leadsTo, methods, respond } of cases) {
+    it.live(`${answer} → ${leadsTo}`, () =>
       Effect.gen(function*() {
         const server = yield* Raw.make(Raw.legacy({ "server/discover": respond }))
         const outcome = yield* Effect.scoped(connect(server.url)).pipe(
           Effect.match({ onFailure: kind, onSuccess: (connection) => connection.protocolVersion })
         )
-        assert.strictEqual(outcome, then)
-        const session = then === "2025-11-25" ? ["DELETE"] : []
+        assert.strictEqual(outcome, leadsTo)
+        const session = leadsTo === "2025-11-25" ? ["DELETE"] : []
         assert.deepStrictEqual(server.methods(), [...methods, ...session])
         yield* server.quiet
       }))
@@ -176,14 +181,14 @@ describe("initialize", () => {
     ["2025-06-18", "ConnectionFailed/UnsupportedVersion", ["initialize", "DELETE"]],
     ["2026-07-28", "ConnectionFailed/UnsupportedVersion", ["server/discover"]]
   ]
-  for (const [protocol, then, methods] of insists) {
-    it.live(`protocol ${protocol} at a server of 2025-11-25 → ${then}`, () =>
+  for (const [protocol, leadsTo, methods] of insists) {
+    it.live(`protocol ${protocol} at a server of 2025-11-25 → ${leadsTo}`, () =>
       Effect.gen(function*() {
         const server = yield* Raw.make(Raw.legacy({ "server/discover": rpcError(-32601) }))
         const outcome = yield* connect(server.url, { protocol }).pipe(
           Effect.match({ onFailure: kind, onSuccess: (connection) => connection.protocolVersion })
         )
-        assert.strictEqual(outcome, then)
+        assert.strictEqual(outcome, leadsTo)
         assert.deepStrictEqual(server.methods(), methods)
       }))
   }

@@ -27,6 +27,26 @@ export const keepAliveFetch = (): { readonly fetch: Fetch; readonly close: () =>
       close: () => dispatcher.close()
     }
   }
+  if (kind === "textU" || kind === "textG") {
+    const R = (kind === "textU" ? UndiciResponse : Response) as typeof Response
+    return {
+      fetch: async (url, init) => {
+        const { statusCode, headers, body } = await request(url as string, {
+          method: (init?.method ?? "GET") as "POST",
+          headers: init?.headers as never,
+          body: init?.body as never,
+          signal: init?.signal as never,
+          dispatcher
+        })
+        const text = await body.text()
+        return new R(statusCode === 204 || statusCode === 202 ? null : text, {
+          status: statusCode,
+          headers: headers as Record<string, string>
+        })
+      },
+      close: () => dispatcher.close()
+    }
+  }
   if (kind === "lean") {
     return {
       fetch: async (url, init) => {

@@ -14,7 +14,7 @@ export const open = async (url: string): Promise<Client> => {
   const connect = async (): Promise<McpClient> => {
     const client = new McpClient(
       { name: "bench", version: "1.0.0" },
-      { jsonSchemaValidator, versionNegotiation: { mode: { pin: modernVersion } } }
+      { jsonSchemaValidator, versionNegotiation: { mode: process.env.LEG ? "legacy" : { pin: modernVersion } } }
     )
     await client.connect(new StreamableHTTPClientTransport(new URL(url), { fetch, redirectPolicy: "follow" }))
     return client

@@ -1,12 +1,12 @@
 /**
  * Finds the answer to one request in an HTTP response, be it JSON or an event stream.
  */
-import * as Sse from "effect/encoding/Sse"
 import * as Result from "effect/Result"
 import { type ConnectionFailedReason, HttpStatus, ProtocolViolation, Unreachable } from "../errors/McpError.ts"
 import * as JsonRpc from "../schema/JsonRpc.ts"
 import type { ProtocolVersion } from "../schema/ProtocolVersion.ts"
 import { type BodyPlan, type Head, header, type HttpAnswer, isRefusal } from "../services/HttpExchange.ts"
+import * as EventStream from "./eventStream.ts"
 
 /**
  * Reads the response to one request.
@@ -72,16 +72,16 @@ export const readReply = (
 
   const readStream = (): (text: string) => boolean => {
     streamed = true
-    const parser = Sse.makeParser((event) => {
-      if (event._tag === "Retry" || event.data === "" || found !== undefined) return
-      if (event.event !== "message") return drop(`an event named ${event.event}`)
-      const value = parseJson(event.data)
+    const events = EventStream.make(({ data, type }) => {
+      // An event without data is a place to resume from.
+      if (data === "" || found !== undefined) return
+      if (type !== "message") return drop(`an event named ${type}`)
+      const value = parseJson(data)
       if (Result.isFailure(value)) return drop("an event that is not JSON")
       messagesOf(value.success, request.version).forEach(take)
-      // What the byte budget lets through may wait in the parser.
-    }, { maxEventSize: Number.POSITIVE_INFINITY })
+    })
     return (text) => {
-      parser.feed(text)
+      events.feed(text)
       return found !== undefined
     }
   }

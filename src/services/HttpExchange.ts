@@ -18,7 +18,7 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { BudgetExceeded, type ConnectionFailedReason, ProtocolViolation, Unreachable } from "../errors/McpError.ts"
+import { BudgetExceeded, type ConnectionFailedReason, Unreachable } from "../errors/McpError.ts"
 import type { Meter } from "./ByteBudget.ts"
 
 /**
@@ -215,7 +215,5 @@ const shownHeaderBytes = (headers: Readonly<Record<string, string>>): number =>
  * The client's own description may quote the URL or a header, so that its tag is all that is passed on. Nothing tells
  * whether the request had left.
  */
-const unreachable = (error: HttpClientError): Unreachable | ProtocolViolation =>
-  error.reason._tag === "DecodeError" || error.reason._tag === "EmptyBodyError"
-    ? new ProtocolViolation({ detail: "the response body could not be read" })
-    : new Unreachable({ delivered: "unknown", detail: error.reason._tag })
+const unreachable = (error: HttpClientError): Unreachable =>
+  new Unreachable({ delivered: "unknown", detail: error.reason._tag })

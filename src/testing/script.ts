@@ -96,10 +96,12 @@ export const make = (options: Options): Script => {
   const sessions = new Set<string>()
   let lastSession = 0
 
-  const listed = [...tools].map(([name, { call: _, ...rest }]) => ({
+  const listed = [...tools].map(([name, definition]) => ({
     name,
     inputSchema: { type: "object" },
-    ...rest
+    ...definition,
+    // JSON leaves it out.
+    call: undefined
   }))
 
   const methods: Readonly<Record<string, (params: JsonObject) => Effect.Effect<JsonObject>>> = {

@@ -3,6 +3,9 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { EgressGuard, type McpConnection, type McpError } from "../../src/index.ts"
 import { NodeMcp } from "../../src/node.ts"
+import { kind } from "./kind.ts"
+
+export { kind } from "./kind.ts"
 
 /**
  * Connects through the guarded pool, with loopback allowed.
@@ -13,18 +16,10 @@ export const connect = (
 ): Effect.Effect<McpConnection.Service, McpError.McpError, Scope.Scope> =>
   NodeMcp.connectHttp({ url, guard: EgressGuard.allowLoopback, ...options })
 
-type Tagged = { readonly _tag: string; readonly reason?: { readonly _tag: string } }
-
-/**
- * `"ConnectionFailed/TimedOut"`, or the tag alone.
- */
-export const kind = (error: Tagged): string =>
-  error.reason === undefined ? error._tag : `${error._tag}/${error.reason._tag}`
-
 /**
  * Runs an effect that must fail with a kind of error, and answers the error.
  */
-export const failsWith = <A, E extends Tagged, R>(
+export const failsWith = <A, E extends Parameters<typeof kind>[0], R>(
   effect: Effect.Effect<A, E, R>,
   expected: string
 ): Effect.Effect<E, never, R> =>

@@ -74,6 +74,7 @@ export const make = (respond: Responder, host = "127.0.0.1"): Effect.Effect<RawS
       sockets.add(socket)
       socket.on("close", () => sockets.delete(socket))
       socket.on("error", () => {})
+      socket.setNoDelay(true)
       let buffered: Buffer = Buffer.alloc(0)
       socket.on("data", (chunk: Buffer) => {
         buffered = Buffer.concat([buffered, chunk])

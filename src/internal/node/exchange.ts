@@ -47,6 +47,9 @@ export type Outcome =
   | { readonly _tag: "Answer"; readonly answer: HttpAnswer }
   | { readonly _tag: "Failure"; readonly reason: ConnectionFailedReason }
 
+const LF = 10
+const CR = 13
+
 const noHeaders: ResponseHeaders = Object.create(null) as ResponseHeaders
 
 /**
@@ -191,13 +194,20 @@ export class Exchange implements Dispatcher.DispatchHandler {
   private gather(): void {
     const body = Gather.make()
     this.feed = body.push
-    this.finish = body.text
+    this.finish = () => Gather.decode(body.take())
   }
 
+  /**
+   * Hands text on by whole lines, since nothing happens in an event stream before a line ends: what a line costs until
+   * then is its bytes.
+   */
   private stream(take: (text: string) => boolean): void {
     const decoder = new TextDecoder()
+    const lines = Gather.make()
     this.feed = (chunk) => {
-      if (take(decoder.decode(chunk, { stream: true }))) this.answer("", 0)
+      lines.push(chunk)
+      if (!chunk.includes(LF) && !chunk.includes(CR)) return
+      if (take(decoder.decode(lines.take(), { stream: true }))) this.answer("", 0)
     }
   }
 

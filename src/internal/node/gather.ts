@@ -9,21 +9,21 @@ const small = 4096
 const blockSize = 64 * 1024
 
 /**
- * A body that is being gathered.
+ * Bytes that are being gathered.
  */
 export interface Gather {
   readonly push: (piece: Buffer) => void
   /**
-   * All of it, as UTF-8, without a byte order mark.
+   * All that was pushed since the last time.
    */
-  readonly text: () => string
+  readonly take: () => Buffer
 }
 
 /**
- * An empty body.
+ * Nothing yet.
  */
 export const make = (): Gather => {
-  const pieces: Array<Buffer> = []
+  let pieces: Array<Buffer> = []
   let block: Buffer | undefined
   let used = 0
   let total = 0
@@ -55,11 +55,20 @@ export const make = (): Gather => {
         pieces.push(piece)
       }
     },
-    text: () => {
+    take: () => {
       closeBlock()
       const whole = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces, total)
-      const text = whole.toString("utf8")
-      return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text
+      pieces = []
+      total = 0
+      return whole
     }
   }
+}
+
+/**
+ * Bytes as UTF-8, without a byte order mark. What is no UTF-8 becomes the replacement character.
+ */
+export const decode = (bytes: Buffer): string => {
+  const text = bytes.toString("utf8")
+  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text
 }

@@ -1,0 +1,148 @@
+/**
+ * Servers that others wrote.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { toNodeHandler } from "@modelcontextprotocol/node"
+import { createMcpHandler, fromJsonSchema, McpServer } from "@modelcontextprotocol/server"
+import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
+import { spawn } from "node:child_process"
+import * as Http from "node:http"
+import { createRequire } from "node:module"
+import * as Net from "node:net"
+import { connect } from "./support/connect.ts"
+
+const freePort: Effect.Effect<number> = Effect.callback((resume) => {
+  const server = Net.createServer().listen(0, "127.0.0.1", () => {
+    const { port } = server.address() as Net.AddressInfo
+    server.close(() => resume(Effect.succeed(port)))
+  })
+})
+
+/**
+ * Forwards to another port, and keeps the request lines and methods that went through.
+ */
+const counting = (target: number) =>
+  Effect.gen(function*() {
+    const seen: Array<string> = []
+    const server = Http.createServer((request, response) => {
+      const chunks: Array<Buffer> = []
+      request.on("data", (chunk: Buffer) => chunks.push(chunk))
+      request.on("end", () => {
+        const body = Buffer.concat(chunks)
+        const method: unknown = body.length === 0 ? undefined : JSON.parse(body.toString()).method
+        seen.push(typeof method === "string" ? method : request.method!)
+        const { headers, method: httpMethod, url } = request
+        const onward = Http.request(
+          { port: target, host: "127.0.0.1", path: url, method: httpMethod, headers },
+          (from) => {
+            response.writeHead(from.statusCode!, from.headers)
+            from.pipe(response)
+          }
+        )
+        onward.end(body)
+      })
+    })
+    yield* Effect.acquireRelease(
+      Effect.callback<void>((resume) => {
+        server.listen(0, "127.0.0.1", () => resume(Effect.void))
+      }),
+      () =>
+        Effect.callback<void>((resume) => {
+          server.close(() => resume(Effect.void))
+          server.closeAllConnections()
+        })
+    )
+    return { url: `http://127.0.0.1:${(server.address() as Net.AddressInfo).port}/mcp`, seen }
+  })
+
+const everything = Effect.gen(function*() {
+  const port = yield* freePort
+  const script = createRequire(import.meta.url).resolve("@modelcontextprotocol/server-everything/dist/index.js")
+  yield* Effect.acquireRelease(
+    Effect.sync(() =>
+      spawn(process.execPath, [script, "streamableHttp"], {
+        env: { ...process.env, PORT: String(port) },
+        stdio: "ignore"
+      })
+    ),
+    (child) =>
+      Effect.callback<void>((resume) => {
+        child.once("exit", () => resume(Effect.void))
+        child.kill("SIGKILL")
+      })
+  )
+  const listening = Effect.callback<void, Error>((resume) => {
+    const socket = Net.connect(port, "127.0.0.1", () => {
+      socket.destroy()
+      resume(Effect.void)
+    })
+    socket.on("error", (error) => resume(Effect.fail(error)))
+  })
+  yield* Effect.orDie(Effect.retry(listening, Schedule.upTo(Schedule.spaced("50 millis"), { duration: "15 seconds" })))
+  return port
+})
+
+const modern = Effect.gen(function*() {
+  const handler = createMcpHandler(() => {
+    const server = new McpServer({ name: "modern", version: "1.0.0" })
+    const sum = fromJsonSchema<{ a: number; b: number }>({
+      type: "object",
+      properties: { a: { type: "number" }, b: { type: "number" } },
+      required: ["a", "b"]
+    })
+    server.registerTool("sum", { description: "Adds", inputSchema: sum }, ({ a, b }) => ({
+      content: [{ type: "text", text: String(a + b) }]
+    }))
+    return server
+  })
+  const respond = toNodeHandler(handler)
+  const server = Http.createServer((request, response) =>
+    void respond(request as Parameters<typeof respond>[0], response)
+  )
+  yield* Effect.acquireRelease(
+    Effect.callback<void>((resume) => {
+      server.listen(0, "127.0.0.1", () => resume(Effect.void))
+    }),
+    () =>
+      Effect.callback<void>((resume) => {
+        server.close(() => resume(Effect.void))
+        server.closeAllConnections()
+      })
+  )
+  return (server.address() as Net.AddressInfo).port
+})
+
+describe("official servers", () => {
+  it.live("everything (legacy, event streams): three requests to connect, and a DELETE", () =>
+    Effect.gen(function*() {
+      const { seen, url } = yield* counting(yield* everything)
+      yield* Effect.scoped(Effect.gen(function*() {
+        const connection = yield* connect(url)
+        assert.strictEqual(connection.protocolVersion, "2025-11-25")
+        assert.deepStrictEqual(seen, ["server/discover", "initialize", "notifications/initialized"])
+        const tools = yield* connection.listTools()
+        assert.includeMembers(tools.map(({ name }) => name), ["echo", "get-sum", "get-tiny-image"])
+        assert.strictEqual((yield* connection.callTool("echo", { message: "hé" })).text, "Echo: hé")
+        assert.include((yield* connection.callTool("get-sum", { a: 2, b: 3 })).text, "5")
+        const image = (yield* connection.callTool("get-tiny-image")).content.find(({ type }) => type === "image")
+        assert.deepStrictEqual(image?.type === "image" ? [...image.data.subarray(1, 4)] : [], [0x50, 0x4e, 0x47])
+        const structured = yield* connection.callTool("get-structured-content", { location: "New York" })
+        assert.property(structured.structuredContent, "temperature")
+      }))
+      assert.strictEqual(seen.at(-1), "DELETE")
+    }), 30_000)
+
+  it.live("@modelcontextprotocol/server (2026-07-28): one request to connect, and nothing to delete", () =>
+    Effect.gen(function*() {
+      const { seen, url } = yield* counting(yield* modern)
+      yield* Effect.scoped(Effect.gen(function*() {
+        const connection = yield* connect(url)
+        assert.strictEqual(connection.protocolVersion, "2026-07-28")
+        assert.deepStrictEqual(seen, ["server/discover"])
+        assert.deepStrictEqual((yield* connection.listTools()).map(({ name }) => name), ["sum"])
+        assert.strictEqual((yield* connection.callTool("sum", { a: 2, b: 3 })).text, "5")
+      }))
+      assert.deepStrictEqual(seen, ["server/discover", "tools/list", "tools/call"])
+    }))
+})
