@@ -1,34 +1,39 @@
 /**
  * One client in a process of its own, so that no client's garbage and no client's compiled code weighs on another. It
- * does one task at a time, when it is told to.
+ * takes a turn at a task when it is told to.
  */
 import type { Client } from "./clients/client.ts"
 import { tasks } from "./tasks.ts"
 
 /**
- * What one turn at a task took: by the clock, and of this process's own CPU time.
+ * What one turn took: by the clock, and of this process's own CPU time, which a busy machine disturbs less.
  */
 export interface Sample {
   readonly millis: number
   readonly cpuMillis: number
 }
 
-export type Reply = { readonly _tag: "Ready" } | { readonly _tag: "Done"; readonly sample: Sample } | {
-  readonly _tag: "Failed"
-  readonly message: string
+export type Reply =
+  | { readonly _tag: "Ready" }
+  | { readonly _tag: "Done"; readonly sample: Sample }
+  | { readonly _tag: "Failed"; readonly message: string }
+
+/**
+ * Told instead of a task's name.
+ */
+export const closeDown = "close down"
+
+const openers: Record<string, (url: string) => Promise<Client>> = {
+  bare: async (url) => (await import("./clients/bare.ts")).open(url),
+  this: async (url) => (await import("./clients/thisClient.ts")).open(url),
+  "sdk-v2": async (url) => (await import("./clients/sdkV2.ts")).open(url),
+  "sdk-v1": async (url) => (await import("./clients/sdkV1.ts")).open(url),
+  "effect-ai": async (url) => (await import("./clients/effectAi.ts")).open(url)
 }
 
-const modules: Record<string, () => Promise<{ readonly open: (url: string) => Promise<Client> }>> = {
-  bare: () => import("./clients/bare.ts"),
-  this: () => import("./clients/this.ts"),
-  sdk2: () => import("./clients/sdk2.ts"),
-  sdk1: () => import("./clients/sdk1.ts"),
-  effectAi: () => import("./clients/effectAi.ts")
-}
-
-const measure = async (client: Client, taskName: string): Promise<Sample> => {
-  const { operation, times, width } = tasks.find(({ name }) => name === taskName)!
-  // Nobody pays for what the turn before has left.
+const takeTurn = async (client: Client, name: string): Promise<Sample> => {
+  const { operation, times, width } = tasks.find((task) => task.name === name)!
+  // Nobody pays for what the turn before has left behind.
   globalThis.gc?.()
   const cpuBefore = process.cpuUsage()
   const before = performance.now()
@@ -45,14 +50,16 @@ const reply = (message: Reply): void => {
 const fail = (error: unknown): void =>
   reply({ _tag: "Failed", message: error instanceof Error ? error.stack ?? error.message : String(error) })
 
-const [name = "", url = ""] = process.argv.slice(2)
-const client = await modules[name]!().then(({ open }) => open(url))
+const serve = (client: Client): void => {
+  process.on("message", (told: string) => {
+    if (told === closeDown) client.close().then(() => process.exit(0), fail)
+    else takeTurn(client, told).then((sample) => reply({ _tag: "Done", sample }), fail)
+  })
+  reply({ _tag: "Ready" })
+}
 
-process.on("message", (task: string | null) => {
-  if (task === null) {
-    client.close().then(() => process.disconnect(), fail)
-  } else {
-    measure(client, task).then((sample) => reply({ _tag: "Done", sample }), fail)
-  }
-})
-reply({ _tag: "Ready" })
+if (process.send !== undefined) {
+  process.once("disconnect", () => process.exit(1))
+  const [name = "", url = ""] = process.argv.slice(2)
+  openers[name]!(url).then(serve, fail)
+}

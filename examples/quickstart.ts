@@ -114,7 +114,7 @@ const unauthorized = Effect.gen(function*() {
  */
 const repeatedCursor = Effect.gen(function*() {
   const mock = yield* MockServer.MockServer
-  const page = MockServer.result({ resultType: "complete", tools: [], nextCursor: "page-2" })
+  const page = MockServer.result({ tools: [], nextCursor: "page-2" })
   yield* mock.inject("tools/list", page, page)
   const mcp = yield* connect(mock.url)
   yield* mcp.listTools()

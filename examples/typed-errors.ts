@@ -1,116 +1,140 @@
 /**
- * What an application makes of each failure. `Effect.catchTags` reads like the decision that it is; `catchReason` and
- * `catchReasons` look one step deeper; and a match over all of `McpError` does not compile until every case is decided,
- * so that a case which a later version adds is found by the compiler.
+ * What an application makes of each failure. `Effect.catchTags` reads like the decision that it is, `catchReason` and
+ * `catchReasons` look one step deeper, and a match over all of `McpError` compiles once every case is decided, so that
+ * the compiler finds a case which a later version adds.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, Duration, Effect, Match } from "effect"
-import { McpConnection, type McpError } from "effect-mcp-client"
+import { JsonText, McpConnection, type McpError } from "effect-mcp-client"
 import { MockServer } from "effect-mcp-client/testing"
 import * as Expect from "./support/expect.ts"
 
-const program = Effect.gen(function*() {
-  const mock = yield* MockServer.MockServer
-
-  yield* mock.inject("tools/call search", MockServer.rpcError(-32602, "the query is too long"))
-  yield* Console.log(`to the model: ${yield* searchForModel}`)
-
-  yield* mock.inject("tools/call search", MockServer.halfBody)
-  yield* Console.log(`to the model: ${yield* searchForModel}`)
-
-  yield* mock.inject("tools/call search", MockServer.status(503, { headers: { "retry-after": "1" } }))
-  yield* Console.log(`with patience: ${yield* searchWithPatience}`)
-
-  for (const [fault, expected] of faults) {
-    yield* mock.inject("tools/call search", fault)
-    const decision = yield* search.pipe(Expect.failure, Effect.catchTags(decideByTag))
-    yield* Console.log(`${decision.action}: ${decision.why}`)
-    yield* Expect.that(decision.action === expected, expected)
-  }
-}).pipe(Effect.provide(MockServer.layerConnection({ tools: { search: () => "three documents" } })))
-
-const search = Effect.gen(function*() {
+/**
+ * One tool of one server, with arguments as a model wrote them.
+ */
+const search = Effect.fnUntraced(function*(args: string): Effect.fn.Return<
+  string,
+  McpError.McpError,
+  McpConnection.McpConnection
+> {
   const mcp = yield* McpConnection.McpConnection
-  const result = yield* mcp.callTool("search", { query: "effect" }, { timeout: "100 millis" })
+  const checked = yield* Effect.fromResult(JsonText.make(args))
+  const result = yield* mcp.callTool("search", checked, { timeout: "250 millis" })
   return result.text
 })
 
 // -----------------------------------------------------------------------------
-// A few cases, and the rest stays typed
+// Some cases, while the rest stays in the type
 // -----------------------------------------------------------------------------
 
 /**
- * What the server says is for the model to read; a connection that failed is not the model's business. What it fails
- * with afterwards is `Unauthorized | CapabilityMissing | InvalidInput`.
+ * What the server says is for the model to read, what became of the connection is not. It still fails with
+ * `Unauthorized`, `CapabilityMissing` and `InvalidInput`, and with nothing else.
  */
-const searchForModel = search.pipe(
-  Effect.catchTags({
-    ServerAnswered: (error) => Effect.succeed(`The search refused: ${error.message}`),
-    ConnectionFailed: () => Effect.succeed("The search is not available.")
-  })
-)
+const searchForModel = (args: string) =>
+  search(args).pipe(
+    Effect.catchTags({
+      ServerAnswered: (error) => Effect.succeed(`The search refused. ${error.message}`),
+      ConnectionFailed: () => Effect.succeed("The search is not available at the moment.")
+    })
+  )
 
 /**
- * `catchReasons` handles what is handled for good, `catchReason` what is tried once more.
+ * One reason leads to a second attempt; two more, of which the second may have, to an answer of our own.
  */
-const searchWithPatience = search.pipe(
-  Effect.catchReason(
-    "ConnectionFailed",
-    "HttpStatus",
-    ({ retryAfter = Duration.zero }) => Effect.delay(search, Duration.min(retryAfter, "50 millis"))
-  ),
-  Effect.catchReasons("ConnectionFailed", {
-    TimedOut: ({ limit }) => Effect.succeed(`nothing within ${Duration.format(limit)}`),
-    BudgetExceeded: () => Effect.succeed("more than anybody reads")
-  })
-)
+const searchPatiently = (args: string) =>
+  search(args).pipe(
+    Effect.catchReason("ConnectionFailed", "HttpStatus", ({ retryAfter = Duration.zero }) =>
+      Effect.delay(search(args), Duration.min(retryAfter, Duration.millis(50)))),
+    Effect.catchReasons("ConnectionFailed", {
+      TimedOut: ({ limit }) =>
+        Effect.succeed(`Nothing was found within ${Duration.format(limit)}.`),
+      BudgetExceeded: () =>
+        Effect.succeed("More was found than anybody reads.")
+    })
+  )
 
 // -----------------------------------------------------------------------------
 // Every case
 // -----------------------------------------------------------------------------
 
-interface Decision {
-  readonly action: "ask the operator" | "tell the model" | "retry" | "fix the program"
-  readonly why: string
-}
+type Action = "use it" | "ask the operator" | "tell the model" | "retry" | "fix the program"
 
-const decide = (action: Decision["action"]) => ({ message }: { readonly message: string }): Decision => ({
-  action,
-  why: message
-})
+const always = (action: Action) => (): Action => action
 
 /**
- * Leave a line out, here or below, and the program does not compile.
+ * Leave out a line, here or in the two below, and it does not compile.
  */
-const decision: (error: McpError.McpError) => Decision = Match.valueTags({
-  Unauthorized: decide("ask the operator"),
+const decide: (error: McpError.McpError) => Action = Match.valueTags({
+  Unauthorized: always("ask the operator"),
   ServerAnswered: ({ reason }) => decideAnswer(reason),
   ConnectionFailed: ({ reason }) => decideFailure(reason),
-  CapabilityMissing: decide("fix the program"),
-  InvalidInput: decide("fix the program")
+  CapabilityMissing: always("fix the program"),
+  // The arguments are the model's here. Where they are the program's own, it has a bug.
+  InvalidInput: always("tell the model")
 })
 
-const decideAnswer: (reason: McpError.ServerAnsweredReason) => Decision = Match.valueTags({
-  RpcError: decide("tell the model"),
-  InputRequired: decide("tell the model"),
-  PaginationLoop: decide("ask the operator"),
-  Unreadable: decide("ask the operator"),
-  UnknownResultType: decide("ask the operator")
+const decideAnswer: (reason: McpError.ServerAnsweredReason) => Action = Match.valueTags({
+  RpcError: always("tell the model"),
+  InputRequired: always("ask the operator"),
+  PaginationLoop: always("ask the operator"),
+  Unreadable: always("ask the operator"),
+  UnknownResultType: always("ask the operator")
 })
 
-const decideFailure: (reason: McpError.ConnectionFailedReason) => Decision = Match.valueTags({
-  Unreachable: ({ delivered, message }) =>
-    // What may have been delivered may have been done.
-    delivered === "no" ? decide("retry")({ message }) : decide("tell the model")({ message }),
-  EgressDenied: decide("ask the operator"),
-  TimedOut: decide("tell the model"),
-  BudgetExceeded: decide("tell the model"),
-  HttpStatus: ({ message, status }) =>
-    decide(status === 429 || status === 503 ? "retry" : "ask the operator")({ message }),
-  ProtocolViolation: decide("ask the operator"),
-  UnsupportedVersion: decide("ask the operator"),
-  SessionExpired: decide("retry"),
-  Closed: decide("fix the program")
+const decideFailure: (reason: McpError.ConnectionFailedReason) => Action = Match.valueTags({
+  // What may have been delivered may have been done; the model can look before it tries again.
+  Unreachable: ({ delivered }) => delivered === "no" ? "retry" : "tell the model",
+  EgressDenied: always("ask the operator"),
+  TimedOut: always("tell the model"),
+  BudgetExceeded: always("tell the model"),
+  HttpStatus: ({ status }) => status === 429 || status === 503 ? "retry" : "ask the operator",
+  ProtocolViolation: always("ask the operator"),
+  UnsupportedVersion: always("ask the operator"),
+  SessionExpired: always("retry"),
+  Closed: always("fix the program")
 })
+
+// -----------------------------------------------------------------------------
+// The program
+// -----------------------------------------------------------------------------
+
+const good = `{"query":"effect"}`
+
+const cases: ReadonlyArray<readonly [args: string, fault: MockServer.Fault, expected: Action]> = [
+  [good, MockServer.delay("1 millis"), "use it"],
+  [good, MockServer.status(401), "ask the operator"],
+  [good, MockServer.rpcError(-32602, "the query is too long"), "tell the model"],
+  [good, MockServer.result({ content: "three documents" }), "ask the operator"],
+  [good, MockServer.silence, "tell the model"],
+  [good, MockServer.status(503), "retry"],
+  [good, MockServer.wrongId, "ask the operator"],
+  [`{"query":`, MockServer.delay("1 millis"), "tell the model"]
+]
+
+const program = Effect.gen(function*() {
+  const mock = yield* MockServer.MockServer
+
+  yield* mock.inject("tools/call search", MockServer.rpcError(-32602, "the query is too long"), MockServer.halfBody)
+  yield* Console.log(yield* searchForModel(good))
+  yield* Console.log(yield* searchForModel(good))
+
+  yield* mock.inject("tools/call search", MockServer.status(503, { headers: { "retry-after": "1" } }))
+  yield* Console.log(yield* searchPatiently(good))
+  yield* mock.inject("tools/call search", MockServer.silence)
+  yield* Console.log(yield* searchPatiently(good))
+
+  for (const [args, fault, expected] of cases) {
+    yield* mock.inject("tools/call search", fault)
+    const [action, why] = yield* search(args).pipe(
+      Effect.match({
+        onSuccess: (text) => ["use it", text] as const,
+        onFailure: (error) => [decide(error), error.message] as const
+      })
+    )
+    yield* Console.log(`${action}: ${why}`)
+    yield* Expect.that(action === expected, expected)
+  }
+}).pipe(Effect.provide(MockServer.layerConnection({ tools: { search: () => "three documents" } })))
 
 NodeRuntime.runMain(program)

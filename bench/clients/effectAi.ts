@@ -1,8 +1,12 @@
 /**
- * `McpClient` of `effect/ai`, over the undici `HttpClient` of `@effect/platform-node`.
+ * `McpClient` of `effect/ai`, at its best: the modern era; the undici `HttpClient` of `@effect/platform-node`, which is
+ * its quickest, without the spans of HTTP requests; one pool for all connections. It has no deadline on calls. Tools are
+ * looked up once, since it wants a tool and not a name.
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { McpClient, McpProtocol } from "effect/ai"
+import * as McpClient from "effect/ai/McpClient"
+import * as McpProtocol from "effect/ai/McpProtocol"
+import type * as McpSchema from "effect/ai/McpSchema"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
@@ -18,28 +22,27 @@ export const open = async (url: string): Promise<Client> => {
   )
   const runtime = ManagedRuntime.make(Layer.provideMerge(McpClient.layerHttp(options), http))
   const shared = await runtime.runPromise(McpClient.McpClient)
-  const tools = await runtime.runPromise(shared.listTools())
-  const named = (name: string) => tools.find((entry) => entry.name === name)!
+  const listed = await runtime.runPromise(shared.listTools())
+  const named = (name: string): McpSchema.Tool => listed.find((entry) => entry.name === name)!
+  const tools = { call: named(tool), large: named(largeTool) }
 
-  const callTool = (client: McpClient.McpClient, name: string) => {
-    const described = named(name)
-    return Effect.map(
+  const callTool = (client: McpClient.McpClient, described: McpSchema.Tool) =>
+    Effect.map(
       Effect.suspend(() => client.callTool({ tool: described, arguments: args })),
       ({ content }) => firstText(content)
     )
-  }
 
   const connect = Effect.flatMap(
-    McpClient.http(options),
+    Effect.suspend(() => McpClient.http(options)),
     (transport) => Effect.provideService(McpClient.make(options), McpClient.Transport, transport)
   )
 
   return fromEffects(runtime, {
-    call: Effect.map(callTool(shared, tool), checkAnswer),
-    list: Effect.map(shared.listTools(), checkTools),
-    large: Effect.map(callTool(shared, largeTool), checkLarge),
+    call: Effect.map(callTool(shared, tools.call), checkAnswer),
+    list: Effect.map(Effect.suspend(() => shared.listTools()), checkTools),
+    large: Effect.map(callTool(shared, tools.large), checkLarge),
     workItem: Effect.scoped(
-      Effect.flatMap(connect, (own) => Effect.map(callTool(own, tool), checkAnswer))
+      Effect.flatMap(connect, (own) => Effect.map(callTool(own, tools.call), checkAnswer))
     )
   })
 }

@@ -9,6 +9,9 @@ const columns = 80
 const labelWidth = 10
 const nameWidth = 30
 
+// A reader that goes away (`| head`) must not end the program before it has stopped its servers.
+process.stdout.on("error", () => {})
+
 // `styleText` would also obey FORCE_COLOR; a pipe gets no colours here, whoever asks for them.
 const isColoured = process.stdout.isTTY && (process.env["NO_COLOR"] ?? "") === ""
 

@@ -1,6 +1,7 @@
 /**
  * This client, as an application would wire it: one guarded pool for all connections. Its guard, its deadlines and its
- * checks are on, since they cannot be switched off; the budget counts, and never ends, so that the task may go on.
+ * checks are on, since they cannot be switched off; the budget counts, and has no end, since the tasks read more than
+ * 8 MiB over one connection.
  */
 import { ByteBudget, EgressGuard, McpConnection } from "effect-mcp-client"
 import { NodeMcp } from "effect-mcp-client/node"
@@ -15,19 +16,21 @@ export const open = async (url: string): Promise<Client> => {
     NodeMcp.layerHttpExchange(),
     Layer.merge(EgressGuard.layer(EgressGuard.allowLoopback), ByteBudget.layerUnlimited)
   )
-  const options: McpConnection.HttpOptions = { url }
-  const runtime = ManagedRuntime.make(Layer.provideMerge(McpConnection.layerHttp(options), shared))
+  const runtime = ManagedRuntime.make(Layer.provideMerge(McpConnection.layerHttp({ url }), shared))
   const connection = await runtime.runPromise(McpConnection.McpConnection)
-  const call = Effect.map(connection.callTool(tool, args), ({ text }) => checkAnswer(text))
+
+  // Suspended, so that each call writes its arguments anew.
+  const callTool = (from: McpConnection.Service, name: string) =>
+    Effect.map(Effect.suspend(() => from.callTool(name, args)), ({ text }) => text)
 
   return fromEffects(runtime, {
-    call,
-    list: Effect.map(connection.listTools(), checkTools),
-    large: Effect.map(connection.callTool(largeTool, args), ({ text }) => checkLarge(text)),
+    call: Effect.map(callTool(connection, tool), checkAnswer),
+    list: Effect.map(Effect.suspend(() => connection.listTools()), checkTools),
+    large: Effect.map(callTool(connection, largeTool), checkLarge),
     workItem: Effect.scoped(
       Effect.flatMap(
-        McpConnection.connectHttp(options),
-        (own) => Effect.map(own.callTool(tool, args), ({ text }) => checkAnswer(text))
+        Effect.suspend(() => McpConnection.connectHttp({ url })),
+        (own) => Effect.map(callTool(own, tool), checkAnswer)
       )
     )
   })

@@ -1,5 +1,10 @@
 /**
- * The official TypeScript SDK, version 1.
+ * The official TypeScript SDK, version 1, at its best:
+ *
+ * - the legacy era, the only one that it knows: connecting takes it three requests (`initialize`, the notification, and
+ *   a GET for a stream that the server refuses), and the server gives it no session, so that closing takes none;
+ * - the quickest `fetch` that it can be given, and redirects left to it;
+ * - one JSON Schema validator for all clients, since each would make one of its own; no tool here has an output schema.
  */
 import { Client as McpClient } from "@modelcontextprotocol/sdk/client/index.js"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
@@ -7,10 +12,10 @@ import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv"
 import { args, checkAnswer, checkLarge, checkTools, firstText, largeTool, tool } from "../tasks.ts"
 import { type Client, fromPromises } from "./client.ts"
-import { keepAliveFetch } from "./fetch.ts"
+import * as KeepAliveFetch from "./fetch.ts"
 
 export const open = async (url: string): Promise<Client> => {
-  const { close, fetch } = keepAliveFetch()
+  const { close, fetch } = KeepAliveFetch.make()
   const jsonSchemaValidator = new AjvJsonSchemaValidator()
 
   const connect = async (): Promise<McpClient> => {
