@@ -5,7 +5,7 @@ import type { Task } from "./tasks.ts"
 import type { Sample } from "./worker.ts"
 
 /**
- * The samples of one task, by client, one a round.
+ * The samples of one task, by client, one a turn.
  */
 export type Samples = ReadonlyMap<string, ReadonlyArray<Sample>>
 
@@ -18,6 +18,9 @@ export interface Measured {
  * One client at one task. The ratios are to the baseline.
  */
 export interface Figure {
+  /**
+   * The median turn, times the turns of the task.
+   */
   readonly millis: number
   readonly cpuMillis: number
   /**
@@ -26,9 +29,9 @@ export interface Figure {
   readonly ratio: number
   readonly cpuRatio: number
   /**
-   * The median of each round's own ratio, which slow stretches of the machine disturb less.
+   * The median of each turn's own ratio, which slow stretches of the machine disturb less.
    */
-  readonly ratioByRound: number
+  readonly ratioByTurn: number
 }
 
 export const baseline = "bare"
@@ -51,17 +54,17 @@ export const median = (values: ReadonlyArray<number>): number => {
 const medianOf = (samples: ReadonlyArray<Sample>, key: keyof Sample): number =>
   median(samples.map((sample) => sample[key]))
 
-export const figureOf = (samples: Samples, client: string): Figure => {
+export const figureOf = ({ samples, task }: Measured, client: string): Figure => {
   const own = samples.get(client)!
   const bare = samples.get(baseline)!
   const millis = medianOf(own, "millis")
   const cpuMillis = medianOf(own, "cpuMillis")
   return {
-    millis,
-    cpuMillis,
+    millis: millis * task.turns,
+    cpuMillis: cpuMillis * task.turns,
     ratio: millis / medianOf(bare, "millis"),
     cpuRatio: cpuMillis / medianOf(bare, "cpuMillis"),
-    ratioByRound: median(own.map((sample, round) => sample.millis / bare[round]!.millis))
+    ratioByTurn: median(own.map((sample, turn) => sample.millis / bare[turn]!.millis))
   }
 }
 
@@ -77,10 +80,13 @@ const toTable = (rows: ReadonlyArray<ReadonlyArray<string>>): string => {
 const times = (ratio: number): string => ratio.toFixed(2)
 const millis = (value: number): string => `${value.toFixed(0)} ms`
 
-const verdict = ({ samples, task }: Measured): ReadonlyArray<string> => {
-  const { ratio, ratioByRound } = figureOf(samples, ours)
-  return [times(ratioByRound), `≤ ${times(task.target)}`, ratio <= task.target ? "met" : "missed"]
-}
+const isMet = (measured: Measured): boolean => figureOf(measured, ours).ratio <= measured.task.target
+
+const verdict = (measured: Measured): ReadonlyArray<string> => [
+  times(figureOf(measured, ours).ratioByTurn),
+  `≤ ${times(measured.task.target)}`,
+  isMet(measured) ? "met" : "missed"
+]
 
 const clockTable = (measured: ReadonlyArray<Measured>, clients: ReadonlyArray<string>): string => {
   const judged = clients.includes(ours)
@@ -90,12 +96,12 @@ const clockTable = (measured: ReadonlyArray<Measured>, clients: ReadonlyArray<st
       "by the clock, × bare undici",
       titles[baseline]!,
       ...others.map((client) => titles[client]!),
-      ...(judged ? ["by round", "target", ""] : [])
+      ...(judged ? ["by turn", "target", ""] : [])
     ],
     ...measured.map((each) => [
       each.task.title,
-      millis(figureOf(each.samples, baseline).millis),
-      ...others.map((client) => times(figureOf(each.samples, client).ratio)),
+      millis(figureOf(each, baseline).millis),
+      ...others.map((client) => times(figureOf(each, client).ratio)),
       ...(judged ? verdict(each) : [])
     ])
   ])
@@ -105,10 +111,10 @@ const cpuTable = (measured: ReadonlyArray<Measured>, clients: ReadonlyArray<stri
   const others = clients.filter((client) => client !== baseline)
   return toTable([
     ["by CPU time of the client", titles[baseline]!, ...others.map((client) => titles[client]!)],
-    ...measured.map(({ samples, task }) => [
-      task.title,
-      millis(figureOf(samples, baseline).cpuMillis),
-      ...others.map((client) => times(figureOf(samples, client).cpuRatio))
+    ...measured.map((each) => [
+      each.task.title,
+      millis(figureOf(each, baseline).cpuMillis),
+      ...others.map((client) => times(figureOf(each, client).cpuRatio))
     ])
   ])
 }
@@ -119,14 +125,14 @@ export const toText = (measured: ReadonlyArray<Measured>, clients: ReadonlyArray
     "",
     cpuTable(measured, clients),
     "",
-    "Ratios are of medians over all rounds; \"by round\" is the median of this client's ratios in each round."
+    "Ratios are of medians over all turns; \"by turn\" is the median of this client's ratios in each turn."
   ].join("\n")
 
 export const toJson = (measured: ReadonlyArray<Measured>, clients: ReadonlyArray<string>): ReadonlyArray<object> =>
-  measured.map(({ samples, task }) => ({
-    ...task,
-    met: samples.has(ours) ? figureOf(samples, ours).ratio <= task.target : null,
+  measured.map((each) => ({
+    ...each.task,
+    met: clients.includes(ours) ? isMet(each) : null,
     clients: Object.fromEntries(
-      clients.map((client) => [client, { ...figureOf(samples, client), samples: samples.get(client)! }])
+      clients.map((client) => [client, { ...figureOf(each, client), samples: each.samples.get(client)! }])
     )
   }))

@@ -103,7 +103,7 @@ const rotated = <A>(items: ReadonlyArray<A>, by: number): ReadonlyArray<A> =>
   items.map((_, index) => items[(index + by) % items.length]!)
 
 /**
- * Round 0 warms everybody up and is not counted.
+ * Round 0 warms everybody up and is not counted. Who goes first changes from turn to turn.
  */
 const measure = async (
   workers: ReadonlyMap<string, ChildProcess>,
@@ -115,15 +115,19 @@ const measure = async (
     task,
     samples: new Map(clients.map((client): [string, Array<Sample>] => [client, []]))
   }))
+  let turns = 0
   for (let round = 0; round <= rounds; round++) {
-    process.stderr.write(round === 0 ? "warming up" : round === rounds ? ` ${round}\n` : ` ${round}`)
-    for (const [index, { samples, task }] of measured.entries()) {
-      for (const client of rotated(clients, round + index)) {
-        const sample = await takeTurn(workers.get(client)!, client, task)
-        if (round > 0 && sample !== undefined) samples.get(client)!.push(sample)
+    process.stderr.write(round === 0 ? "warming up" : ` ${round}`)
+    for (const { samples, task } of measured) {
+      for (let turn = 0; turn < task.turns; turn++) {
+        for (const client of rotated(clients, turns++)) {
+          const sample = await takeTurn(workers.get(client)!, client, task)
+          if (round > 0 && sample !== undefined) samples.get(client)!.push(sample)
+        }
       }
     }
   }
+  process.stderr.write("\n")
   return measured
 }
 

@@ -26,7 +26,7 @@ interface Outcome {
 
 /**
  * Built once for the whole application. `limit` is what one connection may read, `total` what all that are open at the
- * same time may have read together: at most eight of them can be at their limit.
+ * same time may have read together. Addresses from outside call for `EgressGuard.publicOnly`; these are on loopback.
  */
 const layerShared = Layer.mergeAll(
   NodeMcp.layerHttpExchange(),

@@ -87,6 +87,7 @@ describe("parse", () => {
   it("reads no header, and several", () => {
     assert.deepStrictEqual(Challenge.parse(undefined), [])
     assert.deepStrictEqual(Challenge.parse([]), [])
+    assert.deepStrictEqual(shown(Challenge.parse(["Negotiate", "NTLM"])), [["negotiate", {}], ["ntlm", {}]])
     assert.deepStrictEqual(shown(Challenge.parse(["Negotiate", "Bearer a=b, c=d", "Basic YQ=="])), [
       ["negotiate", {}],
       ["bearer", { a: "b", c: "d" }],

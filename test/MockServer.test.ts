@@ -40,7 +40,7 @@ const behaviour = (connection: McpConnection.Service, mock: MockServer.MockServe
     const [block] = (yield* connection.callTool("bytes")).content
     assert.deepStrictEqual(block?.type === "image" ? [...block.data] : [], [1, 2, 3])
     assert.deepStrictEqual((yield* connection.callTool("value")).structuredContent, { n: 1 })
-    assert.isTrue((yield* connection.callTool("nobody")).isError)
+    yield* failsWith(connection.callTool("nobody"), "ServerAnswered/RpcError")
 
     yield* connection.callTool("add", JsonText.makeUnsafe(`{"a":1.0,"b":1e3}`))
     assert.deepStrictEqual(yield* mock.calls("add"), [{ a: 2, b: 3 }, { a: 1, b: 1000 }])

@@ -113,6 +113,18 @@ const valid: Readonly<Record<string, readonly [JsonObject, Found]>> = {
     }),
     {}
   ],
+  "schemas named x-mcp-header": [
+    object(
+      { a: string("A") },
+      Object.fromEntries(
+        ["patternProperties", "$defs", "definitions", "dependentSchemas"].map((keyword) => [
+          keyword,
+          { "x-mcp-header": { type: "string" } }
+        ])
+      )
+    ),
+    { "Mcp-Param-A": ["a"] }
+  ],
   "dependencies of a property named x-mcp-header": [
     object({ "x-mcp-header": { type: "string" } }, { dependencies: { "x-mcp-header": ["a"] } }),
     {}

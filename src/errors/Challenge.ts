@@ -37,8 +37,8 @@ const maxLength = 16 * 1024
 const maxChallenges = 16
 
 /**
- * Reads the challenges of one or more `WWW-Authenticate` values. What is malformed is skipped and never fails: the
- * status has already said that we are not authorized. One pass, no backtracking.
+ * Reads the challenges of one or more `WWW-Authenticate` values. What is malformed is skipped up to the next comma, and
+ * never fails: the status has already said that we are not authorized. One pass, no backtracking.
  *
  * @category decoding
  * @since 0.1.0
@@ -46,12 +46,13 @@ const maxChallenges = 16
 export const parse = (value: string | ReadonlyArray<string> | undefined): ReadonlyArray<Challenge> => {
   if (value === undefined) return []
   const text = (typeof value === "string" ? value : value.join(", ")).slice(0, maxLength)
-  const length = text.length
   const challenges: Array<Challenge> = []
   let position = 0
 
+  const at = (): number => text.charCodeAt(position)
+  const isDone = (): boolean => position >= text.length
   const skip = (accept: (code: number) => boolean): void => {
-    while (position < length && accept(text.charCodeAt(position))) position++
+    while (!isDone() && accept(at())) position++
   }
   const take = (accept: (code: number) => boolean): string => {
     const start = position
@@ -60,53 +61,74 @@ export const parse = (value: string | ReadonlyArray<string> | undefined): Readon
   }
   const quoted = (): string => {
     const pieces: Array<string> = []
-    position++
-    let start = position
-    while (position < length) {
-      const code = text.charCodeAt(position)
-      if (code === quote) break
-      if (code === backslash) {
-        pieces.push(text.slice(start, position))
-        position++
-        start = position
-      }
-      position++
+    let start = ++position
+    for (; !isDone() && at() !== quote; position++) {
+      if (at() !== backslash) continue
+      pieces.push(text.slice(start, position))
+      start = ++position
     }
-    pieces.push(text.slice(start, position))
-    position++
+    pieces.push(text.slice(start, position++))
     return pieces.join("")
   }
+  const isElementEnd = (): boolean => isDone() || at() === comma
+  const skipElement = (): void => {
+    while (!isElementEnd()) {
+      if (at() === quote) quoted()
+      else position++
+    }
+  }
 
+  // An element is a scheme, a scheme with its first parameter or its token68, or a further parameter of the last scheme.
   let parameters: Record<string, string> | undefined
-  while (position < length && challenges.length < maxChallenges) {
-    skip((code) => isSpace(code) || code === comma)
-    const name = take(isToken)
-    if (name === "") {
-      position++
-      continue
-    }
+  const readParameter = (): void => {
+    const name = take(isToken).toLowerCase()
     skip(isSpace)
-    if (parameters !== undefined && text.charCodeAt(position) === equals) {
-      position++
-      skip(isSpace)
-      const parameter = text.charCodeAt(position) === quote ? quoted() : take(isToken68)
-      const key = name.toLowerCase()
-      if (!Object.hasOwn(parameters, key)) parameters[key] = parameter
-      continue
-    }
+    if (name === "" || at() !== equals) return skipElement()
+    position++
+    skip(isSpace)
+    const read = at() === quote ? quoted() : take(isToken)
+    if (!isElementEnd() && !isSpace(at())) return skipElement()
+    if (parameters !== undefined && !Object.hasOwn(parameters, name)) parameters[name] = read
+    skip(isSpace)
+  }
+  // Some servers forget the commas between parameters.
+  const readParameters = (): void => {
+    do readParameter()
+    while (!isElementEnd())
+  }
+  const readChallenge = (scheme: string): void => {
     parameters = Object.create(null) as Record<string, string>
-    // `Scheme token68` is told from `Scheme name=value` by what follows the run of token68 characters.
     const start = position
-    const candidate = take(isToken68)
+    const token68 = take(isToken68)
     skip(isSpace)
-    const alone = candidate !== "" && (position >= length || text.charCodeAt(position) === comma) &&
-      !/^[^=]+=[^=]/.test(candidate)
-    if (alone) {
-      challenges.push({ scheme: name.toLowerCase(), parameters, token68: candidate })
-    } else {
+    if (token68 !== "" && isElementEnd() && isToken68Alone(token68)) {
+      challenges.push({ scheme, parameters, token68 })
+      return
+    }
+    challenges.push({ scheme, parameters })
+    position = start
+    if (!isElementEnd()) readParameters()
+  }
+
+  while (!isDone() && challenges.length < maxChallenges) {
+    skip((code) => isSpace(code) || code === comma)
+    const start = position
+    const name = take(isToken)
+    const hasSpace = isSpace(at())
+    skip(isSpace)
+    if (at() === equals) {
       position = start
-      challenges.push({ scheme: name.toLowerCase(), parameters })
+      readParameters()
+    } else if (name !== "" && (hasSpace || isElementEnd())) {
+      readChallenge(name.toLowerCase())
+    } else {
+      skipElement()
     }
   }
   return challenges
 }
+
+/**
+ * `abc==` is a token68; `a=b` is a parameter.
+ */
+const isToken68Alone = (text: string): boolean => !/=[^=]/.test(text)

@@ -1,6 +1,7 @@
 /**
  * Why no answer that belongs to the protocol was had: the reasons of `ConnectionFailed`.
  */
+import * as ByteSize from "effect/ByteSize"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import { printable } from "./Printable.ts"
@@ -76,7 +77,7 @@ export class BudgetExceeded extends Data.TaggedError("BudgetExceeded")<{
   override get message(): string {
     return this.what === "informational responses"
       ? `more than ${this.limit} informational responses`
-      : `more than ${this.limit} bytes (${this.what})`
+      : `more than ${formatBytes(this.limit)} of ${this.what}`
   }
 }
 
@@ -161,6 +162,9 @@ export class Closed extends Data.TaggedError("Closed") {
     return "the connection is closed"
   }
 }
+
+const formatBytes = (bytes: number): string =>
+  Number.isSafeInteger(bytes) ? ByteSize.format(ByteSize.bytes(bytes), { system: "binary" }) : `${bytes} bytes`
 
 /**
  * @category reasons

@@ -65,7 +65,7 @@ export class Unauthorized extends Data.TaggedError("Unauthorized")<
   override get message(): string {
     switch (this.status) {
       case 401:
-        return `${prefix(this)}the credentials were refused (401)`
+        return `${prefix(this)}the server wants credentials, or other ones (401)`
       case 403:
         return `${prefix(this)}access is forbidden with these credentials (403)`
       case undefined:

@@ -10,7 +10,7 @@ import { isJsonObject, type JsonObject, type JsonText, parseObject } from "../sc
 export interface Arguments {
   readonly text: string
   /**
-   * Their value, for what looks into them.
+   * Their value as it is sent, for what looks into them.
    */
   readonly value: () => JsonObject
 }
@@ -41,6 +41,6 @@ export const read = (args: JsonObject | JsonText | undefined): Result.Result<Arg
   const text = serialise(args)
   // `toJSON` may have made anything of it.
   return text?.startsWith("{") === true
-    ? Result.succeed({ text, value: () => args })
+    ? Result.succeed({ text, value: () => parseObject(text) ?? args })
     : Result.fail(text === undefined ? "the arguments have no JSON" : notAnObject)
 }

@@ -19,7 +19,7 @@ import {
 } from "../errors/McpError.ts"
 import * as Capabilities from "../schema/Capabilities.ts"
 import { type JsonObject } from "../schema/Json.ts"
-import { errorCodes } from "../schema/JsonRpc.ts"
+import { errorCodes, type ErrorResponse } from "../schema/JsonRpc.ts"
 import * as ProtocolVersion from "../schema/ProtocolVersion.ts"
 import type { Reply } from "../services/Transport.ts"
 
@@ -81,6 +81,12 @@ const namedVersions = (versions: ReadonlyArray<unknown>): ReadonlyArray<string> 
   versions.filter((version) => typeof version === "string").slice(0, 32)
 
 /**
+ * The revisions that error -32022 names.
+ */
+const supportedBy = (error: ErrorResponse["error"]): ReadonlyArray<string> =>
+  namedVersions(Option.getOrUndefined(decodeUnsupported(error.data))?.supported ?? [])
+
+/**
  * What the answer to `server/discover` means. `Modern` carries what was agreed; `Initialize` says that a legacy
  * handshake is next; `Unsupported` says which revisions the server would speak; `Failed` ends it.
  */
@@ -108,10 +114,8 @@ const afterDiscover = (channel: Channel, outcome: Reply | McpError): Verdict => 
   if ("error" in response) {
     const { error } = response
     switch (error.code) {
-      case errorCodes.unsupportedProtocolVersion: {
-        const data = Option.getOrUndefined(decodeUnsupported(error.data))
-        return { _tag: "Unsupported", supported: namedVersions(data?.supported ?? []) }
-      }
+      case errorCodes.unsupportedProtocolVersion:
+        return { _tag: "Unsupported", supported: supportedBy(error) }
       case errorCodes.headerMismatch:
       case errorCodes.missingRequiredClientCapability:
         return { _tag: "Failed", error: serverAnswered(channel, new RpcError({ ...error, status })) }
@@ -157,17 +161,19 @@ export const initialize = Effect.fnUntraced(function*(
     { protocolVersion: offered, capabilities, clientInfo },
     undefined
   )
-  if ("error" in response) return yield* serverAnswered(channel, new RpcError({ ...response.error, status }))
+  if ("error" in response) {
+    const { error } = response
+    return yield* error.code === errorCodes.unsupportedProtocolVersion
+      ? unsupported(channel, accepted, supportedBy(error))
+      : Effect.fail(serverAnswered(channel, new RpcError({ ...error, status })))
+  }
   const result = Option.getOrUndefined(decodeInitialize(response.result))
   if (result === undefined) {
     return yield* serverAnswered(channel, new Unreadable({ detail: "the result of initialize has another shape" }))
   }
   const version = accepted.find((known) => known === result.protocolVersion)
   if (version === undefined) {
-    return yield* connectionFailed(
-      channel,
-      new UnsupportedVersion({ offered: accepted, supported: namedVersions([result.protocolVersion]) })
-    )
+    return yield* unsupported(channel, accepted, namedVersions([result.protocolVersion]))
   }
   yield* channel.notify("notifications/initialized", version)
   return {

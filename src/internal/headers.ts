@@ -51,8 +51,15 @@ const toPath = (place: Place): ReadonlyArray<string> => {
 /**
  * Keywords whose value maps names to schemas, and keywords whose value is no schema at all.
  */
-const schemaMaps = new Set(["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"])
-const data = new Set(["default", "const", "enum", "examples", "required", "x-mcp-header"])
+const schemaMaps = new Set([
+  "properties",
+  "patternProperties",
+  "$defs",
+  "definitions",
+  "dependentSchemas",
+  "dependencies"
+])
+const data = new Set(["default", "const", "enum", "examples", "required", "dependentRequired", "x-mcp-header"])
 
 const annotationProblem = (schema: JsonObject, place: Place, names: ReadonlySet<string>): string | undefined => {
   const name = schema["x-mcp-header"]

@@ -5,6 +5,7 @@
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import {
@@ -101,6 +102,10 @@ export interface Options {
   readonly policy: McpPolicy
   readonly clientInfo: Implementation
   readonly protocol: Handshake.Protocol
+  /**
+   * For connecting.
+   */
+  readonly timeout: Duration.Input | undefined
 }
 
 /**
@@ -143,7 +148,10 @@ export const make = Effect.fnUntraced(function*(
     { meta, timeout }: { readonly timeout?: Duration.Input | undefined; readonly meta?: Envelope.Meta | undefined },
     run: (operation: Operation) => Effect.Effect<A, McpError>
   ): Effect.Effect<A, McpError> => {
-    const own = timeout === undefined ? undefined : Duration.fromInputUnsafe(timeout)
+    const own = timeout === undefined ? undefined : Option.getOrUndefined(Duration.fromInput(timeout))
+    if (timeout !== undefined && own === undefined) {
+      return Effect.fail(new InvalidInput({ operation: name, server, detail: "the timeout is not a duration" }))
+    }
     return Effect.flatMap(
       Deadline.start(own ?? policy.operationTimeout, own ?? policy.requestTimeout),
       (deadline) => withMeter((meter) => run({ name, deadline, meter, meta }))
@@ -205,7 +213,11 @@ export const make = Effect.fnUntraced(function*(
       )
   })
 
-  const negotiated = yield* open("connect", {}, (operation) => Handshake.negotiate(channel(operation), protocol))
+  const negotiated = yield* open(
+    "connect",
+    { timeout: options.timeout },
+    (operation) => Handshake.negotiate(channel(operation), protocol)
+  )
   const { version } = negotiated
   const writer = Envelope.make(version, clientInfo, clientCapabilities)
 

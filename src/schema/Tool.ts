@@ -113,8 +113,9 @@ export const fromWire = (entry: unknown): Result.Result<Tool, string> => {
     if (entry[field] !== undefined && !valid(entry[field])) delete copy()[field]
   }
   const meta = entry["_meta"]
-  if (meta !== undefined) {
+  if (meta !== undefined || entry["meta"] !== undefined) {
     delete copy()["_meta"]
+    delete copy()["meta"]
     if (isJsonObject(meta)) copy()["meta"] = meta
   }
   return Result.succeed(tool as Tool)

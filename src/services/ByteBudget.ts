@@ -2,7 +2,9 @@
  * How much this program is willing to read from a server.
  *
  * Header blocks count as received, bodies in full, however they are cut into chunks. Exactly the limit passes; one byte
- * more fails with `ConnectionFailed`, reason `BudgetExceeded`, and the socket is closed at once.
+ * more fails with `ConnectionFailed`, reason `BudgetExceeded`, and the socket is closed at once. What was read until then
+ * stays counted, so that a meter of a connection is used up by it; a response that says beforehand that it is too long
+ * is not read, and costs its header block alone.
  *
  * @since 0.1.0
  */

@@ -103,9 +103,13 @@ const neverServers = networks(
   "::/128",
   "fe80::/10",
   "ff00::/8",
-  // Metadata services that are not link-local: AWS, Google Cloud (both over IPv6), Alibaba, Oracle, Azure.
-  "fd00:ec2::254/128",
+  // Metadata services that are not link-local: AWS, Google Cloud, Oracle, Scaleway and Akamai over IPv6; Alibaba, Oracle
+  // and Azure.
+  "fd00:ec2::/32",
   "fd20:ce::254/128",
+  "fd00:c1::a9fe:a9fe/128",
+  "fd00:42::42/128",
+  "fd00:a9fe:a9fe::1/128",
   "100.100.100.200/32",
   "192.0.0.192/32",
   "168.63.129.16/32"
@@ -145,7 +149,8 @@ const embeddings: ReadonlyArray<{
     network,
     extract: (octets: ReadonlyArray<number>) => [octets.slice(12)]
   })),
-  // NAT64 with a local prefix may be /48, /56, /64 or /96 long (RFC 6052, section 2.2); octet 8 is always skipped.
+  // NAT64 with a local prefix may be /48, /56, /64 or /96 long (RFC 6052, section 2.2); octet 8 is always skipped. The
+  // readings that are not meant are mostly zeros, and refused: a network that has such a prefix allows it by `make`.
   {
     network: IpNetwork.fromStringUnsafe("64:ff9b:1::/48"),
     extract: (octets) => [
@@ -269,6 +274,21 @@ const invalid = (detail: string): InvalidInput =>
 
 const name = /^(\*\.)?[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*$/
 
+/**
+ * A URL takes what ends so for an IPv4 address, in one of its many spellings.
+ */
+const isNumeric = (host: string): boolean => /(^|\.)([0-9]+|0x[0-9a-f]*)$/.test(host)
+
+const mapped = IpNetwork.fromStringUnsafe("::ffff:0:0/96")
+
+/**
+ * An IPv4 network, also where it is spelt as an IPv6 one: addresses are judged in their canonical form.
+ */
+const toCanonical = (network: IpNetwork.IpNetwork): IpNetwork.IpNetwork =>
+  network.prefixLength >= 96 && IpNetwork.contains(mapped, network.address)
+    ? IpNetwork.makeUnsafe(NetAddress.toCanonical(network.address), network.prefixLength - 96)
+    : network
+
 const parseNetwork = (entry: string): IpNetwork.IpNetwork | undefined => {
   const network = Result.orElse(
     IpNetwork.fromString(entry),
@@ -278,7 +298,7 @@ const parseNetwork = (entry: string): IpNetwork.IpNetwork | undefined => {
         (address) => IpNetwork.make<NetAddress.IpAddress>(address, NetAddress.width(address))
       )
   )
-  return Result.isSuccess(network) ? network.success : undefined
+  return Result.isSuccess(network) ? toCanonical(network.success) : undefined
 }
 
 const parseRules = (entries: ReadonlyArray<string>): Result.Result<Rules, InvalidInput> => {
@@ -289,7 +309,7 @@ const parseRules = (entries: ReadonlyArray<string>): Result.Result<Rules, Invali
     const network = parseNetwork(entry)
     const lower = entry.toLowerCase()
     if (network !== undefined) cidrs.push(network)
-    else if (entry.includes("/") || /^[0-9.]+$/.test(entry) || !name.test(lower)) {
+    else if (isNumeric(lower) || !name.test(lower)) {
       return Result.fail(
         invalid(`an entry is neither a network in canonical form nor a name (entry ${entries.indexOf(entry) + 1})`)
       )

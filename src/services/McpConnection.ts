@@ -128,6 +128,10 @@ export interface Options {
    */
   readonly protocol?: Handshake.Protocol | undefined
   /**
+   * For connecting as a whole. Default: 2 minutes, and 30 seconds for each of its one to three requests.
+   */
+  readonly timeout?: Duration.Input | undefined
+  /**
    * Default: that of the `McpPolicy` reference.
    */
   readonly policy?: McpPolicy | undefined
@@ -162,6 +166,7 @@ export const connect = Effect.fnUntraced(function*(
     policy,
     budget: yield* ByteBudget,
     clientInfo: options?.clientInfo ?? packageInfo,
+    timeout: options?.timeout,
     protocol: options?.protocol ?? "auto"
   })
   const { instructions, serverCapabilities, serverInfo, version } = requester.negotiated

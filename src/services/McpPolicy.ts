@@ -178,9 +178,29 @@ export const defaults: McpPolicy = {
 }
 
 /**
- * The defaults with some of them changed.
+ * What `make` changes.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Options {
+  readonly requestTimeout?: Duration.Input | undefined
+  readonly operationTimeout?: Duration.Input | undefined
+  readonly closeTimeout?: Duration.Input | undefined
+  readonly pages?: McpPolicy["pages"] | undefined
+  readonly inputRounds?: McpPolicy["inputRounds"] | undefined
+}
+
+/**
+ * The defaults with some of them changed. Throws where a duration is none.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const make = (changes: Partial<McpPolicy>): McpPolicy => ({ ...defaults, ...changes })
+export const make = (options: Options): McpPolicy => ({
+  requestTimeout: Duration.fromInputUnsafe(options.requestTimeout ?? defaults.requestTimeout),
+  operationTimeout: Duration.fromInputUnsafe(options.operationTimeout ?? defaults.operationTimeout),
+  closeTimeout: Duration.fromInputUnsafe(options.closeTimeout ?? defaults.closeTimeout),
+  pages: options.pages ?? defaults.pages,
+  inputRounds: options.inputRounds ?? defaults.inputRounds
+})

@@ -7,7 +7,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import type { McpError } from "../errors/McpError.ts"
+import { InvalidInput, type McpError } from "../errors/McpError.ts"
 import * as GuardedPool from "../internal/node/guardedPool.ts"
 import { inOwnScope } from "../internal/ownScope.ts"
 import * as ByteBudget from "./ByteBudget.ts"
@@ -85,7 +85,10 @@ export const connectHttp = (
       sharedPools,
       yield* Effect.scope
     )
-    const budget = ByteBudget.make(options.budget)
+    const budget = yield* Effect.try({
+      try: () => ByteBudget.make(options.budget),
+      catch: () => new InvalidInput({ operation: "connect", server: undefined, detail: "the budget is not a size" })
+    })
     return yield* Effect.provideContext(
       McpConnection.connectHttp(options),
       Context.add(pool, ByteBudget.ByteBudget, budget)

@@ -34,6 +34,7 @@ import * as Http from "effect/http/HttpClient"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
 import type { McpError } from "../errors/McpError.ts"
 import type { JsonObject } from "../schema/Json.ts"
 import type * as ProtocolVersion from "../schema/ProtocolVersion.ts"
@@ -101,6 +102,20 @@ export interface Options {
 }
 
 /**
+ * What can be made to go wrong, as errors name it.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Operation =
+  | "server/discover"
+  | "initialize"
+  | "notifications/initialized"
+  | "tools/list"
+  | `tools/call ${string}`
+  | "DELETE"
+
+/**
  * Something that the server was asked.
  *
  * @category models
@@ -146,7 +161,7 @@ export class MockServer extends Context.Service<MockServer, {
   /**
    * Says how the next requests of an operation go wrong, one fault each; then it answers well again.
    */
-  readonly inject: (operation: string, ...faults: ReadonlyArray<Fault>) => Effect.Effect<void>
+  readonly inject: (operation: Operation, ...faults: ReadonlyArray<Fault>) => Effect.Effect<void>
 }>()("effect-mcp-client/testing/MockServer") {}
 
 const toService = (script: Script.Script, url: string): MockServer["Service"] => ({
@@ -227,19 +242,26 @@ export const layerConnection = (
   )
 
 /**
- * The same server on a free loopback port, over real sockets. For Node; it goes with its scope.
+ * The same server on a free loopback port, over real sockets, for tests that need several. For Node; it goes with its
+ * scope.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const makeHttp = Effect.fnUntraced(function*(
+  options: Options
+): Effect.fn.Return<MockServer["Service"], never, Scope.Scope> {
+  // Loaded here, so that the rest of this module works where there is no Node.
+  const { listen } = yield* Effect.promise(() => import("./listen.ts"))
+  const script = Script.make(options)
+  const port = yield* listen(script.handle)
+  return toService(script, `http://127.0.0.1:${port}/mcp`)
+})
+
+/**
+ * As `makeHttp`, as a layer.
  *
  * @category layers
  * @since 0.1.0
  */
-export const layerHttp = (options: Options): Layer.Layer<MockServer> =>
-  Layer.effect(
-    MockServer,
-    Effect.gen(function*() {
-      // Loaded here, so that the rest of this module works where there is no Node.
-      const { listen } = yield* Effect.promise(() => import("./listen.ts"))
-      const script = Script.make(options)
-      const port = yield* listen(script.handle)
-      return toService(script, `http://127.0.0.1:${port}/mcp`)
-    })
-  )
+export const layerHttp = (options: Options): Layer.Layer<MockServer> => Layer.effect(MockServer, makeHttp(options))

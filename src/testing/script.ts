@@ -70,6 +70,13 @@ const run = (tool: ToolDefinition, args: JsonObject): Effect.Effect<JsonObject> 
     Effect.catchCause((cause) => Effect.succeed(toFailure(Cause.squash(cause))))
   )
 
+interface RpcFailure {
+  readonly code: number
+  readonly message: string
+}
+
+const invalidParams = (message: string): Effect.Effect<never, RpcFailure> => Effect.fail({ code: -32602, message })
+
 const define = (tool: NonNullable<Options["tools"]>[string]): ToolDefinition =>
   typeof tool === "function" ? { call: tool } : tool
 
@@ -104,9 +111,10 @@ export const make = (options: Options): Script => {
     call: undefined
   }))
 
-  const methods: Readonly<Record<string, (params: JsonObject) => Effect.Effect<JsonObject>>> = {
+  const methods: Readonly<Record<string, (params: JsonObject) => Effect.Effect<JsonObject, RpcFailure>>> = {
     "tools/list": ({ cursor }) => {
-      const from = typeof cursor === "string" ? Number(cursor) : 0
+      const from = cursor === undefined ? 0 : Number(cursor)
+      if (!Number.isInteger(from / pageSize)) return invalidParams("Unknown cursor")
       const to = from + pageSize
       return Effect.succeed({
         tools: listed.slice(from, to),
@@ -116,7 +124,7 @@ export const make = (options: Options): Script => {
     "tools/call": (params) => {
       const tool = tools.get(String(params["name"]))
       const args = isJsonObject(params["arguments"]) ? params["arguments"] : {}
-      return tool === undefined ? Effect.succeed(toFailure("no such tool")) : run(tool, args)
+      return tool === undefined ? invalidParams("Unknown tool") : run(tool, args)
     },
     ping: () => Effect.succeed({}),
     ...(isModern
@@ -165,11 +173,11 @@ export const make = (options: Options): Script => {
     const { id } = message
     const respond = Object.hasOwn(methods, method) ? methods[method] : undefined
     if (respond === undefined) return Effect.succeed(error(id, -32601, "Method not found", isModern ? 404 : 400))
-    return Effect.map(
-      respond(params),
-      (result) =>
+    return Effect.match(respond(params), {
+      onFailure: (failure) => envelope({ error: failure }, id, {}),
+      onSuccess: (result) =>
         envelope({ result: isModern ? { resultType: "complete", ...result } : result }, id, openSession(method))
-    )
+    })
   }
 
   const withFault = (

@@ -2,6 +2,7 @@
  * The connection pool: undici's, with a dial that asks the guard and a tap that counts what comes in.
  */
 import * as Undici from "@effect/platform-node/Undici"
+import type * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { Dns } from "effect/net/Dns"
@@ -46,7 +47,10 @@ export interface PoolOptions {
 type Guard = EgressGuard["Service"]
 type LookupAddress = NodeDns.LookupAddress
 type LookupCallback = (error: Error | null, addresses: ReadonlyArray<LookupAddress>) => void
-type Resolve = (hostname: string, options: NodeDns.LookupOptions, callback: LookupCallback) => void
+/**
+ * Starts a look-up, and answers what gives it up.
+ */
+type Resolve = (hostname: string, options: NodeDns.LookupOptions, callback: LookupCallback) => () => void
 
 class LookupFailed extends Error {
   readonly code: string
@@ -56,12 +60,16 @@ class LookupFailed extends Error {
   }
 }
 
-const systemResolve: Resolve = (hostname, options, callback) =>
+const systemResolve: Resolve = (hostname, options, callback) => {
   NodeDns.lookup(hostname, { ...options, all: true }, callback)
+  // The operating system's cannot be given up; nobody listens to it any more.
+  return () => {}
+}
 
-const resolveWith =
-  (dns: Dns["Service"], run: <A>(effect: Effect.Effect<A>) => unknown): Resolve => (hostname, _options, callback) => {
-    run(Effect.match(dns.lookup(hostname), {
+const resolveWith = (dns: Dns["Service"], services: Context.Context<never>): Resolve => {
+  const runFork = Effect.runForkWith(services)
+  return (hostname, _options, callback) => {
+    const lookingUp = runFork(Effect.match(dns.lookup(hostname), {
       onFailure: (error) => callback(new LookupFailed(error.reason), []),
       onSuccess: (addresses) =>
         callback(
@@ -72,36 +80,65 @@ const resolveWith =
           }))
         )
     }))
+    return () => lookingUp.interruptUnsafe()
   }
+}
 
 /**
  * A look-up for `net.connect`: every address is vetted, one that is refused refuses the name, and the dial goes to what
  * was vetted.
  */
-const guardedLookup = (guard: Guard, resolve: Resolve): Net.LookupFunction => (hostname, options, callback) =>
-  resolve(hostname, options, (error, addresses) => {
-    const found = addresses[0]
-    if (error !== null || found === undefined) return callback(error ?? new LookupFailed("ENOTFOUND"), "", 0)
-    for (const { address } of addresses) {
-      const verdict = guard.vetAddress(hostname, address)
-      if (Result.isFailure(verdict)) return callback(new Abort(verdict.failure), "", 0)
-    }
-    if (options.all === true) callback(null, [...addresses])
-    else callback(null, found.address, found.family)
-  })
+const guardedLookup =
+  (guard: Guard, resolve: Resolve, onStart: (giveUp: () => void) => void): Net.LookupFunction =>
+  (hostname, options, callback) =>
+    onStart(resolve(hostname, options, (error, addresses) => {
+      const found = addresses[0]
+      if (error !== null || found === undefined) return callback(error ?? new LookupFailed("ENOTFOUND"), "", 0)
+      for (const { address } of addresses) {
+        const verdict = guard.vetAddress(hostname, address)
+        if (Result.isFailure(verdict)) return callback(new Abort(verdict.failure), "", 0)
+      }
+      if (options.all === true) callback(null, [...addresses])
+      else callback(null, found.address, found.family)
+    }))
 
 /**
- * Dials for one client, and tells it of the socket.
+ * The dials of a pool that are under way, which undici leaves to their own end when the pool goes.
  */
-const guardedConnector = (guard: Guard, resolve: Resolve, options: PoolOptions) => {
+class Dials {
+  readonly #sockets = new Set<Net.Socket>()
+  #isClosed = false
+
+  add(socket: Net.Socket): void {
+    this.#sockets.add(socket)
+    if (this.#isClosed) socket.destroy(new Abort())
+  }
+
+  remove(socket: Net.Socket): void {
+    this.#sockets.delete(socket)
+  }
+
+  close(): void {
+    this.#isClosed = true
+    for (const socket of this.#sockets) socket.destroy(new Abort())
+  }
+}
+
+/**
+ * Dials for one client, and answers its socket.
+ */
+const guardedConnector = (guard: Guard, resolve: Resolve, dials: Dials, options: PoolOptions) => {
   const limit = Duration.fromInputUnsafe(options.connectTimeout ?? "10 seconds")
+  let giveUpLookup = (): void => {}
   const dial = Undici.buildConnector({
     ...options.tls,
     rejectUnauthorized: true,
     allowH2: options.http2 === true,
     // The deadline below is exact; undici's is not.
     timeout: 0,
-    lookup: guardedLookup(guard, resolve)
+    lookup: guardedLookup(guard, resolve, (giveUp) => {
+      giveUpLookup = giveUp
+    })
   } as Undici.buildConnector.BuildOptions) as (
     target: Undici.buildConnector.Options,
     callback: Undici.buildConnector.Callback
@@ -109,25 +146,36 @@ const guardedConnector = (guard: Guard, resolve: Resolve, options: PoolOptions) 
 
   return (
     target: Undici.buildConnector.Options,
-    onDial: (socket: Net.Socket) => void,
     callback: Undici.buildConnector.Callback
-  ): void => {
+  ): Net.Socket | undefined => {
     // `lookup` is not called where there is nothing to look up.
     if (Net.isIP(target.hostname) !== 0) {
       const verdict = guard.vetAddress(target.hostname, target.hostname)
-      if (Result.isFailure(verdict)) return callback(new Abort(verdict.failure), null)
+      if (Result.isFailure(verdict)) {
+        callback(new Abort(verdict.failure), null)
+        return undefined
+      }
     }
     const timer = setTimeout(() => {
       socket.destroy(
         new Abort(new Unreachable({ delivered: "no", detail: `no connection within ${Duration.format(limit)}` }))
       )
     }, Duration.toMillis(limit))
+    giveUpLookup = () => {}
     const socket = dial(target, (...result) => {
       clearTimeout(timer)
+      dials.remove(socket)
       callback(...result)
     })
-    socket.once("close", () => clearTimeout(timer))
-    onDial(socket)
+    // A dial starts its look-up before it returns.
+    const giveUp = giveUpLookup
+    socket.once("close", () => {
+      clearTimeout(timer)
+      dials.remove(socket)
+      giveUp()
+    })
+    dials.add(socket)
+    return socket
   }
 }
 
@@ -144,11 +192,12 @@ class TappedClient extends Undici.Client {
   constructor(origin: string | URL, options: Undici.Client.Options, connector: Connector) {
     super(origin, {
       ...options,
-      connect: (target, callback) =>
-        connector(target, (socket) => this.#dialling(socket), (...result) => {
+      connect: (target, callback) => {
+        this.#socket = connector(target, (...result) => {
           if (result[1]) this.#tap(result[1])
           callback(...result)
         })
+      }
     })
   }
 
@@ -159,10 +208,6 @@ class TappedClient extends Undici.Client {
       handler.abortDial = (reason) => this.#socket?.destroy(reason)
     }
     return super.dispatch(options, handler)
-  }
-
-  #dialling(socket: Net.Socket): void {
-    this.#socket = socket
   }
 
   #tap(socket: Net.Socket): void {
@@ -185,9 +230,11 @@ export const make = Effect.fnUntraced(function*(
   guard: Guard,
   options: PoolOptions
 ): Effect.fn.Return<HttpExchange["Service"], never, Scope.Scope> {
-  const run = Effect.runForkWith(yield* Effect.context<never>())
-  const resolve = options.dns === undefined ? systemResolve : resolveWith(options.dns, run)
-  const connector = guardedConnector(guard, resolve, options)
+  const resolve = options.dns === undefined
+    ? systemResolve
+    : resolveWith(options.dns, yield* Effect.context<never>())
+  const dials = new Dials()
+  const connector = guardedConnector(guard, resolve, dials, options)
   const idle = Duration.toMillis(Duration.fromInputUnsafe(options.idleTimeout ?? "90 seconds"))
   const clientOptions: Undici.Client.Options = {
     allowH2: options.http2 === true,
@@ -211,7 +258,11 @@ export const make = Effect.fnUntraced(function*(
           })
       })
     ),
-    (pool) => Effect.promise(() => pool.destroy())
+    (pool) =>
+      Effect.promise(() => {
+        dials.close()
+        return pool.destroy()
+      })
   )
   return {
     send: (request) =>

@@ -46,23 +46,30 @@ export const make = (cap: number): HeadScanner => {
   let size = 0
   let matched = 0
   let firstLine = ""
+  // Parsers pass over line breaks before a status line.
+  let hasBegun = false
   let chunk: Buffer = Buffer.alloc(0)
   // Where in `chunk` the current block goes on, and where it ends; -1 while that has not come.
   let start = 0
   let end = -1
 
   const look = (): void => {
-    if (firstLine.length < 12) firstLine += chunk.toString("latin1", start, start + 12 - firstLine.length)
     end = -1
+    let from = start
+    while (!hasBegun && from < chunk.length) {
+      if (chunk[from] === CR || chunk[from] === LF) from++
+      else hasBegun = true
+    }
+    if (firstLine.length < 12) firstLine += chunk.toString("latin1", from, from + 12 - firstLine.length)
     if (matched === 0) {
-      const at = chunk.indexOf(terminator, start, "latin1")
+      const at = chunk.indexOf(terminator, from, "latin1")
       if (at !== -1) {
         end = at + terminator.length
         return
       }
     }
     // The terminator may be cut in two: go through what could be its beginning byte by byte.
-    for (let i = matched === 0 ? Math.max(start, chunk.length - 3) : start; i < chunk.length; i++) {
+    for (let i = matched === 0 ? Math.max(from, chunk.length - 3) : from; i < chunk.length; i++) {
       matched = advance(matched, chunk[i]!)
       if (matched === terminator.length) {
         end = i + 1
@@ -90,6 +97,7 @@ export const make = (cap: number): HeadScanner => {
       size = 0
       matched = 0
       firstLine = ""
+      hasBegun = false
       start = stop
       inHead = !isLast
       if (isLast) chunk = Buffer.alloc(0)
