@@ -87,8 +87,11 @@ const nextReply = async (child: ChildProcess, what: string): Promise<Reply> => {
 }
 
 const startClient = async (client: string, url: string, profile: boolean): Promise<ChildProcess> => {
-  const profiling = profile ? ["--cpu-prof", `--cpu-prof-dir=${results}`, `--cpu-prof-name=${client}.cpuprofile`] : []
-  const child = start("worker.ts", [client, url], ["--expose-gc", ...profiling])
+  // A profile is to show no collection but those that would come by themselves.
+  const flags = profile
+    ? ["--cpu-prof", `--cpu-prof-dir=${results}`, `--cpu-prof-name=${client}.cpuprofile`]
+    : ["--expose-gc"]
+  const child = start("worker.ts", [client, url], flags)
   await nextReply(child, `${client} could not be opened`)
   return child
 }

@@ -200,7 +200,7 @@ describe("initialize", () => {
       const odd = yield* Raw.make(Raw.legacy({
         initialize: (socket, request) => Raw.sendResult(socket, request, { capabilities: 5 })
       }))
-      yield* failsWith(connect(odd.url), "ServerAnswered/Unreadable")
+      yield* failsWith(connect(odd.url), "ConnectionFailed/UnsupportedVersion")
     }))
 
   it.live("keeps going where the server misspells what is only for display", () =>

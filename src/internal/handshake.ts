@@ -14,11 +14,10 @@ import {
   RpcError,
   ServerAnswered,
   type ServerAnsweredReason,
-  Unreadable,
   UnsupportedVersion
 } from "../errors/McpError.ts"
 import * as Capabilities from "../schema/Capabilities.ts"
-import { type JsonObject } from "../schema/Json.ts"
+import { isJsonObject, type JsonObject } from "../schema/Json.ts"
 import { errorCodes, type ErrorResponse } from "../schema/JsonRpc.ts"
 import * as ProtocolVersion from "../schema/ProtocolVersion.ts"
 import type { Reply } from "../services/Transport.ts"
@@ -64,27 +63,30 @@ const connectionFailed = (channel: Channel, reason: ConnectionFailedReason): Con
 const serverAnswered = (channel: Channel, reason: ServerAnsweredReason): ServerAnswered =>
   new ServerAnswered({ operation, server: channel.server, reason })
 
-const decodeInitialize = Schema.decodeUnknownOption(Capabilities.InitializeResult)
-const decodeDiscover = Schema.decodeUnknownOption(Capabilities.DiscoverResult)
 const decodeImplementation = Schema.decodeUnknownOption(Capabilities.Implementation)
-const decodeUnsupported = Schema.decodeUnknownOption(Capabilities.UnsupportedVersionData)
 
+/**
+ * A server that misspells its own name is still a server.
+ */
 const implementation = (value: unknown): Capabilities.Implementation | undefined =>
-  Option.getOrUndefined(decodeImplementation(value))
+  value === undefined ? undefined : Option.getOrUndefined(decodeImplementation(value))
 
 const text = (value: unknown): string | undefined => typeof value === "string" ? value : undefined
 
 /**
  * Versions that a server names are its words: only strings count, and not more than a message can bear.
  */
-const namedVersions = (versions: ReadonlyArray<unknown>): ReadonlyArray<string> =>
-  versions.filter((version) => typeof version === "string").slice(0, 32)
+const namedVersions = (versions: unknown): ReadonlyArray<string> =>
+  Array.isArray(versions) ? versions.filter((version) => typeof version === "string").slice(0, 32) : []
+
+const capabilitiesOf = (result: JsonObject): Capabilities.ServerCapabilities =>
+  isJsonObject(result["capabilities"]) ? result["capabilities"] : {}
 
 /**
  * The revisions that error -32022 names.
  */
-const supportedBy = (error: ErrorResponse["error"]): ReadonlyArray<string> =>
-  namedVersions(Option.getOrUndefined(decodeUnsupported(error.data))?.supported ?? [])
+const supportedBy = ({ data }: ErrorResponse["error"]): ReadonlyArray<string> =>
+  namedVersions(isJsonObject(data) ? data["supported"] : undefined)
 
 /**
  * What the answer to `server/discover` means. `Modern` carries what was agreed; `Initialize` says that a legacy
@@ -123,18 +125,18 @@ const afterDiscover = (channel: Channel, outcome: Reply | McpError): Verdict => 
         return { _tag: "Initialize", supported: [] }
     }
   }
-  const result = Option.getOrUndefined(decodeDiscover(response.result))
-  const supported = namedVersions(result?.supportedVersions ?? [])
+  const { _meta, instructions, supportedVersions } = response.result
+  const supported = namedVersions(supportedVersions)
   const version = ProtocolVersion.modern.find((modern) => supported.includes(modern))
-  return result === undefined || version === undefined
+  return version === undefined
     ? { _tag: "Initialize", supported }
     : {
       _tag: "Modern",
       negotiated: {
         version,
-        serverInfo: implementation(result._meta?.["io.modelcontextprotocol/serverInfo"]),
-        serverCapabilities: result.capabilities ?? {},
-        instructions: text(result.instructions)
+        serverInfo: implementation(isJsonObject(_meta) ? _meta["io.modelcontextprotocol/serverInfo"] : undefined),
+        serverCapabilities: capabilitiesOf(response.result),
+        instructions: text(instructions)
       }
     }
 }
@@ -167,20 +169,17 @@ export const initialize = Effect.fnUntraced(function*(
       ? unsupported(channel, accepted, supportedBy(error))
       : Effect.fail(serverAnswered(channel, new RpcError({ ...error, status })))
   }
-  const result = Option.getOrUndefined(decodeInitialize(response.result))
-  if (result === undefined) {
-    return yield* serverAnswered(channel, new Unreadable({ detail: "the result of initialize has another shape" }))
-  }
-  const version = accepted.find((known) => known === result.protocolVersion)
+  const { instructions, protocolVersion, serverInfo } = response.result
+  const version = accepted.find((known) => known === protocolVersion)
   if (version === undefined) {
-    return yield* unsupported(channel, accepted, namedVersions([result.protocolVersion]))
+    return yield* unsupported(channel, accepted, namedVersions([protocolVersion]))
   }
   yield* channel.notify("notifications/initialized", version)
   return {
     version,
-    serverInfo: implementation(result.serverInfo),
-    serverCapabilities: result.capabilities ?? {},
-    instructions: text(result.instructions)
+    serverInfo: implementation(serverInfo),
+    serverCapabilities: capabilitiesOf(response.result),
+    instructions: text(instructions)
   }
 })
 

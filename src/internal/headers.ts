@@ -81,17 +81,18 @@ export const mirroredParameters = (
 ): Result.Result<ReadonlyArray<MirroredParameter>, string> => {
   const found: Array<MirroredParameter> = []
   const names = new Set<string>()
-  const schemas: Array<unknown> = [inputSchema]
+  const schemas: Array<object> = [inputSchema]
   const places: Array<Place> = [{ property: undefined, outer: undefined }]
+  const visit = (schema: unknown, place: Place): void => {
+    if (typeof schema !== "object" || schema === null) return
+    schemas.push(schema)
+    places.push(place)
+  }
   while (schemas.length > 0) {
-    const schema = schemas.pop()
+    const schema = schemas.pop()!
     const place = places.pop()
     if (Array.isArray(schema)) {
-      for (const element of schema) {
-        if (typeof element !== "object") continue
-        schemas.push(element)
-        places.push(undefined)
-      }
+      for (const element of schema) visit(element, undefined)
       continue
     }
     if (!isJsonObject(schema)) continue
@@ -105,19 +106,18 @@ export const mirroredParameters = (
     for (const keyword in schema) {
       const value = schema[keyword]
       if (typeof value !== "object" || value === null || data.has(keyword)) continue
-      if (schemaMaps.has(keyword) && isJsonObject(value)) {
-        for (const name in value) {
-          schemas.push(value[name])
-          places.push(keyword === "properties" && place !== undefined ? { property: name, outer: place } : undefined)
-        }
-      } else {
-        schemas.push(value)
-        places.push(undefined)
+      if (!schemaMaps.has(keyword) || !isJsonObject(value)) {
+        visit(value, undefined)
+        continue
       }
+      const isReachable = keyword === "properties" && place !== undefined
+      for (const name in value) visit(value[name], isReachable ? { property: name, outer: place } : undefined)
     }
   }
-  return Result.succeed(found)
+  return found.length === 0 ? nothingMirrored : Result.succeed(found)
 }
+
+const nothingMirrored: Result.Result<ReadonlyArray<MirroredParameter>, never> = Result.succeed([])
 
 const valueAt = (value: unknown, path: ReadonlyArray<string>): unknown =>
   path.reduce(

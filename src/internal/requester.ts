@@ -128,9 +128,9 @@ export const make = Effect.fnUntraced(function*(
   const answered = (operation: string, reason: ServerAnsweredReason): ServerAnswered =>
     new ServerAnswered({ operation, server, reason })
 
-  const closing = Deferred.makeUnsafe<never, Closed>()
-  const closed = Deferred.await(closing)
-  yield* Effect.addFinalizer(() => Deferred.fail(closing, new Closed()))
+  const closing = Deferred.makeUnsafe<void>()
+  const closed = Effect.flatMap(Deferred.await(closing), () => Effect.fail(new Closed()))
+  yield* Effect.addFinalizer(() => Deferred.succeed(closing, undefined))
 
   const connectionMeter = budget.scope === "connection"
     ? yield* Effect.acquireRelease(Effect.sync(budget.open), (meter) => Effect.sync(meter.close))
@@ -152,8 +152,9 @@ export const make = Effect.fnUntraced(function*(
     if (timeout !== undefined && own === undefined) {
       return Effect.fail(new InvalidInput({ operation: name, server, detail: "the timeout is not a duration" }))
     }
-    return Effect.flatMap(
-      Deadline.start(own ?? policy.operationTimeout, own ?? policy.requestTimeout),
+    return Deadline.start(
+      own ?? policy.operationTimeout,
+      own ?? policy.requestTimeout,
       (deadline) => withMeter((meter) => run({ name, deadline, meter, meta }))
     )
   }
@@ -191,15 +192,18 @@ export const make = Effect.fnUntraced(function*(
       return bounded(operation, transport.request(request))
     })
 
+  let lastWriter = Envelope.make(undefined, clientInfo, clientCapabilities)
+  const writerFor = (wanted: ProtocolVersion.ProtocolVersion | undefined): Envelope.Writer => {
+    if (lastWriter.version !== wanted) lastWriter = Envelope.make(wanted, clientInfo, clientCapabilities)
+    return lastWriter
+  }
+
   const channel = (operation: Operation): Handshake.Channel => ({
     server,
     clientInfo,
     capabilities: clientCapabilities,
     request: (method, params, version) =>
-      exchange(operation, Envelope.make(version, clientInfo, clientCapabilities), {
-        method,
-        members: JSON.stringify(params).slice(1, -1)
-      }),
+      exchange(operation, writerFor(version), { method, members: JSON.stringify(params).slice(1, -1) }),
     notify: (method, version) =>
       bounded(
         operation,
@@ -219,7 +223,7 @@ export const make = Effect.fnUntraced(function*(
     (operation) => Handshake.negotiate(channel(operation), protocol)
   )
   const { version } = negotiated
-  const writer = Envelope.make(version, clientInfo, clientCapabilities)
+  const writer = writerFor(version)
 
   // Calls that find the session gone at the same time open one new session between them.
   let generation = 0

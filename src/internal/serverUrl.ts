@@ -15,8 +15,8 @@ const maxLength = 8192
 export const parse = (input: string | URL): Result.Result<URL, string> => {
   const text = typeof input === "string" ? input : input.href
   if (text.length > maxLength) return Result.fail(`the URL is longer than ${maxLength} characters`)
-  if (!URL.canParse(text)) return Result.fail("the URL cannot be parsed")
-  const url = new URL(text)
+  const url = URL.parse(text)
+  if (url === null) return Result.fail("the URL cannot be parsed")
   if (url.protocol !== "http:" && url.protocol !== "https:") return Result.fail("the URL is neither http nor https")
   if (url.username !== "" || url.password !== "") {
     return Result.fail("the URL has userinfo; give credentials as Credentials")

@@ -20,7 +20,7 @@ import * as ProtocolVersion from "../schema/ProtocolVersion.ts"
 import * as Tool from "../schema/Tool.ts"
 import type { ListOptions, Service } from "../services/McpConnection.ts"
 import type { McpPolicy } from "../services/McpPolicy.ts"
-import type { Transport } from "../services/Transport.ts"
+import type { Reply, Transport } from "../services/Transport.ts"
 import { type Arguments, read as readArguments } from "./arguments.ts"
 import * as Deadline from "./deadline.ts"
 import { note } from "./dropped.ts"
@@ -126,31 +126,43 @@ export const make = (
   ): Effect.Effect<ReadonlyArray<string> | undefined, McpError> => {
     const parameters = isMirroring ? mirrored.get(name) : undefined
     return parameters === undefined
-      ? Effect.succeed(undefined)
+      ? Effect.undefined
       : Effect.mapError(
         Effect.fromResult(parameterHeaders(parameters, args.value())),
         invalid(operation.name)
       )
   }
 
-  const callOnce = Effect.fnUntraced(function*(
+  const sendCall = (
     operation: Operation,
     name: string,
     args: Arguments,
     members: string
-  ): Effect.fn.Return<Outcome, McpError> {
-    const call = { method: "tools/call", members, name }
-    const headers = yield* headersFor(operation, name, args)
-    const reply = yield* requester.send(operation, { ...call, parameterHeaders: headers })
-    if (!isMirroring || !("error" in reply.response) || reply.response.error.code !== errorCodes.headerMismatch) {
-      return yield* requester.outcome(operation, reply)
-    }
-    // The tool's annotations have changed, or were never listed: revision 2026-07-28, basic/transports/streamable-http,
-    // "Client Behavior".
-    yield* listAll(operation, undefined)
-    const again = yield* headersFor(operation, name, args)
-    return yield* requester.outcome(operation, yield* requester.send(operation, { ...call, parameterHeaders: again }))
-  })
+  ): Effect.Effect<Reply, McpError> =>
+    Effect.flatMap(
+      headersFor(operation, name, args),
+      (headers) => requester.send(operation, { method: "tools/call", members, name, parameterHeaders: headers })
+    )
+
+  /**
+   * -32020: the tool's annotations have changed, or were never listed. They are listed, and the call is sent once more:
+   * revision 2026-07-28, basic/transports/streamable-http, "Client Behavior".
+   */
+  const callOnce = (
+    operation: Operation,
+    name: string,
+    args: Arguments,
+    members: string
+  ): Effect.Effect<Outcome, McpError> =>
+    Effect.flatMap(sendCall(operation, name, args, members), (reply) => {
+      if (!isMirroring || !("error" in reply.response) || reply.response.error.code !== errorCodes.headerMismatch) {
+        return requester.outcome(operation, reply)
+      }
+      return listAll(operation, undefined).pipe(
+        Effect.andThen(() => sendCall(operation, name, args, members)),
+        Effect.flatMap((again) => requester.outcome(operation, again))
+      )
+    })
 
   const decode = (operation: Operation, result: JsonObject): Effect.Effect<Tool.CallResult, McpError> =>
     Effect.mapError(

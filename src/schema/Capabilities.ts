@@ -45,39 +45,3 @@ export const ServerCapabilities = Schema.Record(Schema.String, Schema.Unknown)
  * @since 0.1.0
  */
 export type ServerCapabilities = typeof ServerCapabilities.Type
-
-/**
- * The result of `initialize`. A server that misspells its own name is still a server, so `serverInfo` is read apart.
- *
- * @category models
- * @since 0.1.0
- */
-export const InitializeResult = Schema.Struct({
-  protocolVersion: Schema.Unknown,
-  capabilities: Schema.optionalKey(ServerCapabilities),
-  serverInfo: Schema.optionalKey(Schema.Unknown),
-  instructions: Schema.optionalKey(Schema.Unknown)
-})
-
-/**
- * The result of `server/discover`.
- *
- * @category models
- * @since 0.1.0
- */
-export const DiscoverResult = Schema.Struct({
-  supportedVersions: Schema.Array(Schema.Unknown),
-  capabilities: Schema.optionalKey(ServerCapabilities),
-  _meta: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown)),
-  instructions: Schema.optionalKey(Schema.Unknown)
-})
-
-/**
- * The `data` of error -32022: revision 2026-07-28, basic/versioning, "Protocol Version Negotiation".
- *
- * @category models
- * @since 0.1.0
- */
-export const UnsupportedVersionData = Schema.Struct({
-  supported: Schema.Array(Schema.Unknown)
-})

@@ -67,6 +67,8 @@ export interface CallResult {
  */
 const maxNameLength = 128
 
+const ordinary = /^[A-Za-z0-9_.\-/]+$/
+
 // What could make one name look like another: control and format characters, line separators, lone surrogates.
 const deceptive = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/u
 
@@ -74,7 +76,7 @@ const nameProblem = (name: unknown): string | undefined => {
   if (typeof name !== "string") return "the name is not a string"
   if (name.length === 0) return "the name is empty"
   if (name.length > maxNameLength) return `the name is longer than ${maxNameLength} characters`
-  if (deceptive.test(name)) return "the name has control or format characters"
+  if (!ordinary.test(name) && deceptive.test(name)) return "the name has control or format characters"
   return undefined
 }
 
@@ -84,21 +86,26 @@ const schemaProblem = (schema: unknown): string | undefined => {
   return type === undefined || type === "object" ? undefined : "the inputSchema is not of type object"
 }
 
-const isString = (value: unknown): boolean => typeof value === "string"
+const isStringOrAbsent = (value: unknown): boolean => value === undefined || typeof value === "string"
+const isObjectOrAbsent = (value: unknown): boolean => value === undefined || isJsonObject(value)
+const isArrayOrAbsent = (value: unknown): boolean => value === undefined || Array.isArray(value)
 
 /**
- * Optional fields and what they must be; where they are not, the field goes and the tool stays.
+ * Leaves out optional fields that are not what they must be, so that the tool can stay; `_meta` becomes `meta`.
  */
-const optionalFields: ReadonlyArray<readonly [string, (value: unknown) => boolean]> = [
-  ["title", isString],
-  ["description", isString],
-  ["outputSchema", isJsonObject],
-  ["annotations", isJsonObject],
-  ["icons", Array.isArray]
-]
+const mend = ({ _meta, meta: _, ...rest }: JsonObject): Record<string, unknown> => {
+  const tool: Record<string, unknown> = rest
+  if (!isStringOrAbsent(tool["title"])) delete tool["title"]
+  if (!isStringOrAbsent(tool["description"])) delete tool["description"]
+  if (!isObjectOrAbsent(tool["outputSchema"])) delete tool["outputSchema"]
+  if (!isObjectOrAbsent(tool["annotations"])) delete tool["annotations"]
+  if (!isArrayOrAbsent(tool["icons"])) delete tool["icons"]
+  if (isJsonObject(_meta)) tool["meta"] = _meta
+  return tool
+}
 
 /**
- * Reads one entry of a listing. The failure says why it cannot be offered.
+ * Reads one entry of a listing. The failure says why it cannot be offered. An entry with nothing to mend is not copied.
  *
  * @category decoding
  * @since 0.1.0
@@ -107,18 +114,11 @@ export const fromWire = (entry: unknown): Result.Result<Tool, string> => {
   if (!isJsonObject(entry)) return Result.fail("not an object")
   const problem = nameProblem(entry["name"]) ?? schemaProblem(entry["inputSchema"])
   if (problem !== undefined) return Result.fail(problem)
-  let tool: Record<string, unknown> = entry
-  const copy = (): Record<string, unknown> => tool === entry ? tool = { ...entry } : tool
-  for (const [field, valid] of optionalFields) {
-    if (entry[field] !== undefined && !valid(entry[field])) delete copy()[field]
-  }
-  const meta = entry["_meta"]
-  if (meta !== undefined || entry["meta"] !== undefined) {
-    delete copy()["_meta"]
-    delete copy()["meta"]
-    if (isJsonObject(meta)) copy()["meta"] = meta
-  }
-  return Result.succeed(tool as Tool)
+  const isClean = entry["_meta"] === undefined && entry["meta"] === undefined &&
+    isStringOrAbsent(entry["title"]) && isStringOrAbsent(entry["description"]) &&
+    isObjectOrAbsent(entry["outputSchema"]) && isObjectOrAbsent(entry["annotations"]) &&
+    isArrayOrAbsent(entry["icons"])
+  return Result.succeed((isClean ? entry : mend(entry)) as Tool)
 }
 
 /**

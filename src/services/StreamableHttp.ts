@@ -187,9 +187,9 @@ export const make = Effect.fnUntraced(function*(
     http: Omit<HttpRequest, "headers">,
     unsigned: Array<string>
   ): Effect.Effect<HttpAnswer, McpError> =>
-    sign(operation, unsigned).pipe(
-      Effect.flatMap((headers) => follow(operation, { ...http, headers }, maxRedirects)),
-      Effect.flatMap((answer) =>
+    Effect.flatMap(
+      Effect.flatMap(sign(operation, unsigned), (headers) => follow(operation, { ...http, headers }, maxRedirects)),
+      (answer) =>
         isRefusal(answer.status)
           ? Effect.fail(
             new Unauthorized({
@@ -200,7 +200,6 @@ export const make = Effect.fnUntraced(function*(
             })
           )
           : Effect.succeed(answer)
-      )
     )
 
   const exchangeOnce = (operation: string, http: HttpRequest): Effect.Effect<HttpAnswer, McpError> =>
@@ -228,18 +227,12 @@ export const make = Effect.fnUntraced(function*(
     return Effect.void
   }
 
-  const request = Effect.fnUntraced(function*(message: Request): Effect.fn.Return<Reply, McpError> {
-    const { body, meter, method, operation, version } = message
-    const carried = method === "initialize" || ProtocolVersion.isModern(version) ? undefined : session
-    negotiated = version
-    const reader = readReply(message)
-    const answer = yield* send(
-      operation,
-      { method: "POST", url, body, meter, onHead: reader.onHead },
-      messageHeaders(message)
-    )
-    const reply = reader.onEnd(answer)
-    if (reader.dropped.length > 0) yield* note("message not for us", reader.dropped.join("; "))
+  const onReply = Effect.fnUntraced(function*(
+    { method, operation }: Request,
+    carried: string | undefined,
+    answer: HttpAnswer,
+    reply: Result.Result<JsonRpc.Response, ConnectionFailedReason>
+  ): Effect.fn.Return<Reply, McpError> {
     if (carried !== undefined && isSessionForgotten(answer.status, reply)) {
       return yield* failed(operation, new SessionExpired())
     }
@@ -249,6 +242,24 @@ export const make = Effect.fnUntraced(function*(
     if (method === "initialize" && "result" in reply.success) yield* captureSession(operation, answer.headers)
     return { response: reply.success, status: answer.status }
   })
+
+  const request = (message: Request): Effect.Effect<Reply, McpError> => {
+    const { body, meter, method, operation, version } = message
+    const carried = method === "initialize" || ProtocolVersion.isModern(version) ? undefined : session
+    negotiated = version
+    const reader = readReply(message)
+    const http = { method: "POST", url, body, meter, onHead: reader.onHead } as const
+    return Effect.flatMap(send(operation, http, messageHeaders(message)), (answer) => {
+      const reply = reader.onEnd(answer)
+      // The plain path, which is nearly every request, is no generator.
+      const replied = Result.isSuccess(reply) && answer.status === 200 && method !== "initialize"
+        ? Effect.succeed({ response: reply.success, status: answer.status })
+        : onReply(message, carried, answer, reply)
+      return reader.dropped.length === 0
+        ? replied
+        : Effect.andThen(note("message not for us", reader.dropped.join("; ")), replied)
+    })
+  }
 
   const notify = Effect.fnUntraced(function*(message: Outgoing): Effect.fn.Return<void, McpError> {
     const { body, meter, operation } = message
