@@ -46,7 +46,7 @@ const readOptions = () => {
   return {
     clients: only === undefined ? allClients : [...new Set([baseline, only])],
     tasks: chosen,
-    rounds: Math.max(1, Number(rounds ?? (quick ? 2 : 7)) || 1),
+    rounds: Math.max(1, Number(rounds ?? (quick ? 2 : 6)) || 1),
     profile
   }
 }
@@ -105,8 +105,11 @@ const takeTurn = async (child: ChildProcess, client: string, task: Task): Promis
 const rotated = <A>(items: ReadonlyArray<A>, by: number): ReadonlyArray<A> =>
   items.map((_, index) => items[(index + by) % items.length]!)
 
+// Until the compiler has seen enough of everybody, a turn shows the compiler.
+const warmUpRounds = 2
+
 /**
- * Round 0 warms everybody up and is not counted. Who goes first changes from turn to turn.
+ * Who goes first changes from turn to turn.
  */
 const measure = async (
   workers: ReadonlyMap<string, ChildProcess>,
@@ -119,8 +122,8 @@ const measure = async (
     samples: new Map(clients.map((client): [string, Array<Sample>] => [client, []]))
   }))
   let turns = 0
-  for (let round = 0; round <= rounds; round++) {
-    process.stderr.write(round === 0 ? "warming up" : ` ${round}`)
+  for (let round = 1 - warmUpRounds; round <= rounds; round++) {
+    process.stderr.write(round > 0 ? ` ${round}` : " warming up")
     for (const { samples, task } of measured) {
       for (let turn = 0; turn < task.turns; turn++) {
         for (const client of rotated(clients, turns++)) {

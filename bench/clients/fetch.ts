@@ -2,8 +2,8 @@
  * The quickest `fetch` that the official SDKs can be given.
  *
  * Both take any function of that shape. Tried on the tasks of this benchmark: Node's own `fetch`; undici's, with a pool
- * of its own, which is a little quicker; and `undici.request` wrapped in a real `Response`, which takes a quarter to a
- * half off every task. The last is what the SDKs are measured with, though hardly anybody runs them so. (A fake
+ * of its own, which is a little quicker; and `undici.request` wrapped in a real `Response`, which takes a fifth to a
+ * third off every task. The last is what the SDKs are measured with, though hardly anybody runs them so. (A fake
  * `Response` would be quicker still, and break what it promises.)
  */
 import { Agent, request } from "undici"

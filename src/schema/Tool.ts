@@ -93,8 +93,9 @@ const isArrayOrAbsent = (value: unknown): boolean => value === undefined || Arra
 /**
  * Leaves out optional fields that are not what they must be, so that the tool can stay; `_meta` becomes `meta`.
  */
-const mend = ({ _meta, meta: _, ...rest }: JsonObject): Record<string, unknown> => {
+const mend = ({ _meta, ...rest }: JsonObject): Record<string, unknown> => {
   const tool: Record<string, unknown> = rest
+  delete tool["meta"]
   if (!isStringOrAbsent(tool["title"])) delete tool["title"]
   if (!isStringOrAbsent(tool["description"])) delete tool["description"]
   if (!isObjectOrAbsent(tool["outputSchema"])) delete tool["outputSchema"]
