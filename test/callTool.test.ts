@@ -124,6 +124,21 @@ describe("mirrored parameters", () => {
   const mismatch: Raw.Responder = (socket, request) =>
     Raw.sendError(socket, request, { code: -32020, message: "mismatch" }, 400)
 
+  it.live("are found where their annotations are spelt with escapes", () =>
+    Effect.gen(function*() {
+      const server = yield* Raw.make(Raw.modern({
+        "tools/list": (socket, request) => {
+          const body = JSON.stringify({ jsonrpc: "2.0", id: request.message.id, result: annotated(region) })
+          const escaped = body.replace("x-mcp-header", "x\\u002dmcp-header")
+          Raw.send(socket, 200, { "content-type": "application/json" }, escaped)
+        }
+      }))
+      const connection = yield* connect(server.url)
+      yield* connection.listTools()
+      yield* connection.callTool("t", { region: "eu" })
+      assert.strictEqual(server.requests.at(-1)?.headers["mcp-param-region"], "eu")
+    }))
+
   it.live("that were never listed: -32020 is answered by one listing and one retry", () =>
     Effect.gen(function*() {
       const server = yield* Raw.make(Raw.modern({

@@ -1,11 +1,14 @@
 /**
- * Deadlines of operations that may take several requests.
+ * Deadlines: of single requests, and of operations that may take several.
+ *
+ * A connection has one timer for all of its requests. Racing each with a sleep and with the end of the connection, as one
+ * would write it first, takes three fibers a call, and as much time as the rest of the client together.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type * as Fiber from "effect/Fiber"
-import { TimedOut } from "../errors/McpError.ts"
+import * as Fiber from "effect/Fiber"
+import { Closed, TimedOut } from "../errors/McpError.ts"
 
 /**
  * What an operation may take as a whole, and what each of its requests may take.
@@ -17,9 +20,9 @@ export interface Deadline {
 }
 
 /**
- * The time on the clock of a fiber. Read in passing, since it is read twice a call.
+ * The clock of a fiber, read in passing.
  */
-const now = (fiber: Fiber.Fiber<unknown, unknown>): number => fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
+const clockOf = (fiber: Fiber.Fiber<unknown, unknown>): Clock.Clock => fiber.getRef(Clock.Clock)
 
 /**
  * Starts the clock for an operation.
@@ -28,30 +31,106 @@ export const start = <A, E>(
   total: Duration.Duration,
   each: Duration.Duration,
   run: (deadline: Deadline) => Effect.Effect<A, E>
-): Effect.Effect<A, E> => Effect.withFiber((fiber) => run({ total, each, startedAt: now(fiber) }))
-
-/**
- * Runs one request of an operation: it may take what it may by itself, or what is left of the whole, whichever is less.
- * Fails with the limit that was met.
- */
-export const limit = <A, E, E2>(
-  deadline: Deadline,
-  effect: Effect.Effect<A, E>,
-  closed: Effect.Effect<never, E2>
-): Effect.Effect<A, E | E2 | TimedOut> =>
-  Effect.withFiber((fiber) => {
-    const left = Duration.toMillis(deadline.total) - (now(fiber) - deadline.startedAt)
-    const isTotal = left < Duration.toMillis(deadline.each)
-    const timedOut = Effect.suspend(() =>
-      Effect.fail(new TimedOut({ limit: isTotal ? deadline.total : deadline.each }))
-    )
-    if (left <= 0) return timedOut
-    const expiry = Effect.andThen(Effect.sleep(isTotal ? left : deadline.each), timedOut)
-    return Effect.raceAllFirst([effect, expiry, closed])
-  })
+): Effect.Effect<A, E> =>
+  Effect.withFiber((fiber) => run({ total, each, startedAt: clockOf(fiber).currentTimeMillisUnsafe() }))
 
 /**
  * Whether the operation as a whole has had its time.
  */
 export const isOver = (deadline: Deadline): Effect.Effect<boolean> =>
   Effect.map(Clock.currentTimeMillis, (at) => at - deadline.startedAt >= Duration.toMillis(deadline.total))
+
+interface Pending {
+  readonly expiresAt: number
+  readonly limit: Duration.Duration
+  readonly fail: (reason: TimedOut | Closed) => void
+}
+
+/**
+ * The requests of one connection that are under way.
+ */
+export interface Watch {
+  /**
+   * Runs one request of an operation: it may take what it may by itself, or what is left of the whole, whichever is
+   * less. Fails with the limit that was met, or with `Closed`.
+   */
+  readonly limit: <A, E>(deadline: Deadline, effect: Effect.Effect<A, E>) => Effect.Effect<A, E | TimedOut | Closed>
+  /**
+   * Fails what is under way, and what comes later.
+   */
+  readonly close: () => void
+}
+
+/**
+ * A watch over nothing yet.
+ */
+export const watch = (): Watch => {
+  const pending = new Set<Pending>()
+  let isClosed = false
+  let sleeper: Fiber.Fiber<void> | undefined
+  let wakesAt = Number.POSITIVE_INFINITY
+
+  /**
+   * Sees to it that the timer goes off by then. Most requests expire later than those before them, and leave it be.
+   */
+  const wakeBy = (at: number, clock: Clock.Clock): void => {
+    if (at >= wakesAt) return
+    sleeper?.interruptUnsafe()
+    wakesAt = at
+    const left = Duration.millis(at - clock.currentTimeMillisUnsafe())
+    sleeper = Effect.runFork(Effect.andThen(clock.sleep(left), Effect.sync(() => expire(clock))))
+  }
+
+  const expire = (clock: Clock.Clock): void => {
+    sleeper = undefined
+    wakesAt = Number.POSITIVE_INFINITY
+    const now = clock.currentTimeMillisUnsafe()
+    let next = Number.POSITIVE_INFINITY
+    for (const request of pending) {
+      if (request.expiresAt <= now) request.fail(new TimedOut({ limit: request.limit }))
+      else next = Math.min(next, request.expiresAt)
+    }
+    if (next < Number.POSITIVE_INFINITY) wakeBy(next, clock)
+  }
+
+  return {
+    close: () => {
+      isClosed = true
+      sleeper?.interruptUnsafe()
+      for (const request of pending) request.fail(new Closed())
+    },
+    limit: <A, E>({ each, startedAt, total }: Deadline, effect: Effect.Effect<A, E>) =>
+      Effect.withFiber<A, E | TimedOut | Closed>((fiber) => {
+        if (isClosed) return Effect.fail(new Closed())
+        const clock = clockOf(fiber)
+        const now = clock.currentTimeMillisUnsafe()
+        const left = Duration.toMillis(total) - (now - startedAt)
+        const own = Duration.toMillis(each)
+        const limit = left < own ? total : each
+        if (left <= 0) return Effect.fail(new TimedOut({ limit }))
+        const run = Effect.runForkWith(fiber.context)
+        return Effect.callback((resume) => {
+          const running = run(effect)
+          const request: Pending = {
+            expiresAt: now + Math.min(left, own),
+            limit,
+            fail: (reason) => {
+              pending.delete(request)
+              resume(Effect.fail(reason))
+              running.interruptUnsafe()
+            }
+          }
+          pending.add(request)
+          running.addObserver((exit) => {
+            pending.delete(request)
+            resume(exit)
+          })
+          if (pending.has(request)) wakeBy(request.expiresAt, clock)
+          return Effect.suspend(() => {
+            pending.delete(request)
+            return Fiber.interrupt(running)
+          })
+        })
+      })
+  }
+}

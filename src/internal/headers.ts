@@ -73,6 +73,13 @@ const annotationProblem = (schema: JsonObject, place: Place, names: ReadonlySet<
 }
 
 /**
+ * Whether the text of a message may have annotations in it. Nearly none has, and to search the text costs a thousandth of
+ * a walk through its schemas. In JSON a key may be spelt with escapes.
+ */
+export const mayMirror = (text: string | undefined): boolean =>
+  text === undefined || text.includes("x-mcp-header") || text.includes("\\u")
+
+/**
  * Finds the parameters that an `inputSchema` wants mirrored. The failure says why the annotations, and with them the
  * tool, are invalid: "Schema Extension". One visit a subschema, without recursion: a schema may be as deep as it likes.
  */
@@ -114,10 +121,8 @@ export const mirroredParameters = (
       for (const name in value) visit(value[name], isReachable ? { property: name, outer: place } : undefined)
     }
   }
-  return found.length === 0 ? nothingMirrored : Result.succeed(found)
+  return Result.succeed(found)
 }
-
-const nothingMirrored: Result.Result<ReadonlyArray<MirroredParameter>, never> = Result.succeed([])
 
 const valueAt = (value: unknown, path: ReadonlyArray<string>): unknown =>
   path.reduce(

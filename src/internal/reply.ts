@@ -15,6 +15,10 @@ export interface ReplyReader {
   readonly onHead: (head: Head) => BodyPlan
   readonly onEnd: (answer: HttpAnswer) => Result.Result<JsonRpc.Response, ConnectionFailedReason>
   /**
+   * The message that brought the response, once there is one.
+   */
+  readonly text: () => string | undefined
+  /**
    * What came and was not the answer, for the log.
    */
   readonly dropped: ReadonlyArray<string>
@@ -54,6 +58,7 @@ export const readReply = (
   const dropped: Array<string> = []
   let streamed = false
   let found: Result.Result<JsonRpc.Response, string> | undefined
+  let text: string | undefined
 
   const drop = (what: string): void => {
     if (dropped.length < maxDropped) dropped.push(what)
@@ -79,9 +84,10 @@ export const readReply = (
       const value = parseJson(data)
       if (Result.isFailure(value)) return drop("an event that is not JSON")
       messagesOf(value.success, request.version).forEach(take)
+      if (found !== undefined) text = data
     })
-    return (text) => {
-      events.feed(text)
+    return (piece) => {
+      events.feed(piece)
       return found !== undefined
     }
   }
@@ -90,11 +96,13 @@ export const readReply = (
     const value = parseJson(answer.text)
     if (Result.isFailure(value)) return Result.fail(value.failure)
     messagesOf(value.success, request.version).forEach(take)
+    text = answer.text
     return found ?? Result.fail(`no response in the body: ${dropped[0] ?? "an empty batch"}`)
   }
 
   return {
     dropped,
+    text: () => text,
     onHead: (head) => {
       if (isRefusal(head.status)) return "none"
       const encoding = header(head.headers, "content-encoding")

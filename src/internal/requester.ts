@@ -2,14 +2,12 @@
  * Requests on one connection: ids, envelopes, deadlines, the meter, and a session that is opened anew when the server
  * has forgotten it.
  */
-import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import {
-  Closed,
   ConnectionFailed,
   type ConnectionFailedReason,
   InvalidInput,
@@ -128,9 +126,7 @@ export const make = Effect.fnUntraced(function*(
   const answered = (operation: string, reason: ServerAnsweredReason): ServerAnswered =>
     new ServerAnswered({ operation, server, reason })
 
-  const closing = Deferred.makeUnsafe<void>()
-  const closed = Effect.flatMap(Deferred.await(closing), () => Effect.fail(new Closed()))
-  yield* Effect.addFinalizer(() => Deferred.succeed(closing, undefined))
+  const watch = yield* Effect.acquireRelease(Effect.sync(Deadline.watch), ({ close }) => Effect.sync(close))
 
   const connectionMeter = budget.scope === "connection"
     ? yield* Effect.acquireRelease(Effect.sync(budget.open), (meter) => Effect.sync(meter.close))
@@ -164,7 +160,7 @@ export const make = Effect.fnUntraced(function*(
     effect: Effect.Effect<A, McpError>
   ): Effect.Effect<A, McpError> =>
     Effect.mapError(
-      Deadline.limit(operation.deadline, effect, closed),
+      watch.limit(operation.deadline, effect),
       (error) => error._tag === "TimedOut" || error._tag === "Closed" ? failed(operation.name, error) : error
     )
 
@@ -175,7 +171,6 @@ export const make = Effect.fnUntraced(function*(
     { members, method, name, parameterHeaders }: Call
   ): Effect.Effect<Reply, McpError> =>
     Effect.suspend(() => {
-      if (Deferred.isDoneUnsafe(closing)) return Effect.fail(failed(operation.name, new Closed()))
       const id = ++lastId
       const { meta, meter } = operation
       const request = {

@@ -51,19 +51,19 @@ const readCursor = (
 }
 
 /**
- * Reads a page into a listing. A bad entry costs nobody but itself. The failure says why the page is none.
+ * Reads a page into a listing. A bad entry costs nobody but itself. `mirrors` says whether annotations of parameters
+ * count. The failure says why the page is none.
  */
 export const add = (
   listing: Listing,
   result: JsonObject,
   version: ProtocolVersion.ProtocolVersion,
-  hasHeaders: boolean
+  mirrors: boolean
 ): Result.Result<Added, string> => {
   const entries = result["tools"]
   if (!Array.isArray(entries)) return Result.fail("tools is not an array")
   const nextCursor = readCursor(result["nextCursor"], version)
   if (Result.isFailure(nextCursor)) return Result.fail(nextCursor.failure)
-  const mirrors = hasHeaders && ProtocolVersion.isModern(version)
   const refused: Array<Tool.Refused> = []
   for (const entry of entries) {
     const tool = Tool.fromWire(entry)

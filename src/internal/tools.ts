@@ -24,7 +24,7 @@ import type { Reply, Transport } from "../services/Transport.ts"
 import { type Arguments, read as readArguments } from "./arguments.ts"
 import * as Deadline from "./deadline.ts"
 import { note } from "./dropped.ts"
-import { type MirroredParameter, parameterHeaders } from "./headers.ts"
+import { mayMirror, type MirroredParameter, parameterHeaders } from "./headers.ts"
 import * as InputRounds from "./inputRounds.ts"
 import type { Operation, Outcome, Requester } from "./requester.ts"
 import * as ToolPage from "./toolPage.ts"
@@ -80,7 +80,7 @@ export const make = (
     const reply = yield* requester.send(operation, { method: list, members })
     const { result, type } = yield* requester.outcome(operation, reply)
     const added = type === "complete"
-      ? ToolPage.add(listing, result, version, transport.hasHeaders)
+      ? ToolPage.add(listing, result, version, isMirroring && mayMirror(reply.text))
       : Result.fail("a listing may not ask for input")
     if (Result.isFailure(added)) {
       return yield* requester.answered(operation.name, new Unreadable({ detail: added.failure }))

@@ -240,7 +240,7 @@ export const make = Effect.fnUntraced(function*(
       return yield* failed(operation, yield* withRetryAfter(reply.failure, answer.headers))
     }
     if (method === "initialize" && "result" in reply.success) yield* captureSession(operation, answer.headers)
-    return { response: reply.success, status: answer.status }
+    return { response: reply.success, text: undefined, status: answer.status }
   })
 
   const request = (message: Request): Effect.Effect<Reply, McpError> => {
@@ -253,7 +253,7 @@ export const make = Effect.fnUntraced(function*(
       const reply = reader.onEnd(answer)
       // The plain path, which is nearly every request, is no generator.
       const replied = Result.isSuccess(reply) && answer.status === 200 && method !== "initialize"
-        ? Effect.succeed({ response: reply.success, status: answer.status })
+        ? Effect.succeed({ response: reply.success, text: reader.text(), status: answer.status })
         : onReply(message, carried, answer, reply)
       return reader.dropped.length === 0
         ? replied

@@ -68,6 +68,11 @@ export interface Request extends Outgoing {
 export interface Reply {
   readonly response: Response
   /**
+   * The message as it came, where the transport has it as one text: what is read of it may be searched before it is
+   * walked through.
+   */
+  readonly text: string | undefined
+  /**
    * The HTTP status that carried it, where there was one.
    */
   readonly status: number | undefined
