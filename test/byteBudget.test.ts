@@ -134,8 +134,8 @@ const refusing = (respond: Raw.Responder, what: McpError.BudgetExceeded["what"])
   Effect.gen(function*() {
     const server = yield* Raw.make(Raw.modern({ "tools/call": respond }))
     yield* Effect.scoped(Effect.gen(function*() {
-      const connection = yield* connect(server.url)
-      const error = yield* failsWith(connection.callTool("t", {}, { timeout: 5000 }), "ConnectionFailed/BudgetExceeded")
+      const connection = yield* connect(server.url, { budget: { limit: MiB } })
+      const error = yield* failsWith(connection.callTool("t"), "ConnectionFailed/BudgetExceeded")
       const reason = (error as McpError.ConnectionFailed).reason as McpError.BudgetExceeded
       assert.strictEqual(reason.what, what)
       yield* server.atMost(1)
