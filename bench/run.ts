@@ -46,7 +46,7 @@ const readOptions = () => {
   return {
     clients: only === undefined ? allClients : [...new Set([baseline, only])],
     tasks: chosen,
-    rounds: Math.max(1, Number(rounds ?? (quick ? 2 : 6)) || 1),
+    rounds: Math.max(1, Number(rounds ?? (quick ? 2 : 5)) || 1),
     profile
   }
 }

@@ -41,8 +41,8 @@ export const isOver = (deadline: Deadline): Effect.Effect<boolean> =>
   Effect.map(Clock.currentTimeMillis, (at) => at - deadline.startedAt >= Duration.toMillis(deadline.total))
 
 interface Pending {
-  readonly expiresAt: number
-  readonly limit: Duration.Duration
+  expiresAt: number
+  limit: Duration.Duration
   readonly fail: (reason: TimedOut | Closed) => void
 }
 
@@ -52,9 +52,13 @@ interface Pending {
 export interface Watch {
   /**
    * Runs one request of an operation: it may take what it may by itself, or what is left of the whole, whichever is
-   * less. Fails with the limit that was met, or with `Closed`.
+   * less. `restart` gives it its own time once more, within the whole. Fails with the limit that was met, or with
+   * `Closed`.
    */
-  readonly limit: <A, E>(deadline: Deadline, effect: Effect.Effect<A, E>) => Effect.Effect<A, E | TimedOut | Closed>
+  readonly limit: <A, E>(
+    deadline: Deadline,
+    run: (restart: () => void) => Effect.Effect<A, E>
+  ) => Effect.Effect<A, E | TimedOut | Closed>
   /**
    * Fails what is under way, and what comes later.
    */
@@ -99,36 +103,40 @@ export const watch = (): Watch => {
       sleeper?.interruptUnsafe()
       for (const request of pending) request.fail(new Closed())
     },
-    limit: <A, E>({ each, startedAt, total }: Deadline, effect: Effect.Effect<A, E>) =>
+    limit: <A, E>({ each, startedAt, total }: Deadline, run: (restart: () => void) => Effect.Effect<A, E>) =>
       Effect.withFiber<A, E | TimedOut | Closed>((fiber) => {
         if (isClosed) return Effect.fail(new Closed())
         const clock = clockOf(fiber)
-        const now = clock.currentTimeMillisUnsafe()
-        const left = Duration.toMillis(total) - (now - startedAt)
-        const own = Duration.toMillis(each)
-        const limit = left < own ? total : each
-        if (left <= 0) return Effect.fail(new TimedOut({ limit }))
-        const run = Effect.runForkWith(fiber.context)
+        const endsAt = startedAt + Duration.toMillis(total)
+        const expiry = () => {
+          const at = clock.currentTimeMillisUnsafe() + Duration.toMillis(each)
+          return at > endsAt ? { expiresAt: endsAt, limit: total } : { expiresAt: at, limit: each }
+        }
+        if (clock.currentTimeMillisUnsafe() >= endsAt) return Effect.fail(new TimedOut({ limit: total }))
+        const runFork = Effect.runForkWith(fiber.context)
         return Effect.callback((resume) => {
-          const running = run(effect)
+          let running: Fiber.Fiber<A, E> | undefined
           const request: Pending = {
-            expiresAt: now + Math.min(left, own),
-            limit,
+            ...expiry(),
             fail: (reason) => {
               pending.delete(request)
               resume(Effect.fail(reason))
-              running.interruptUnsafe()
+              running?.interruptUnsafe()
             }
           }
           pending.add(request)
+          running = runFork(run(() => Object.assign(request, expiry())))
           running.addObserver((exit) => {
             pending.delete(request)
             resume(exit)
           })
+          // It may have ended, or the connection been closed, before it came back here.
           if (pending.has(request)) wakeBy(request.expiresAt, clock)
+          else running.interruptUnsafe()
+          const started = running
           return Effect.suspend(() => {
             pending.delete(request)
-            return Fiber.interrupt(running)
+            return Fiber.interrupt(started)
           })
         })
       })

@@ -60,13 +60,14 @@ const makeText = () => {
 }
 
 /**
- * A reader that tells of every event as its blank line comes.
+ * A reader that tells of every event as its blank line comes. A stream that was resumed starts with the id that it was
+ * resumed from.
  */
-export const make = (onEvent: (event: Event) => void): EventStream => {
+export const make = (onEvent: (event: Event) => void, resumedFrom = ""): EventStream => {
   const line = makeText()
   const data = makeText()
   let type = ""
-  let lastEventId = ""
+  let lastEventId = resumedFrom
   let retry: number | undefined
   // A CR at the end of a piece has ended a line; an LF at the start of the next belongs to it.
   let skipLf = false

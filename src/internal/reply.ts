@@ -1,12 +1,15 @@
 /**
  * Finds the answer to one request in an HTTP response, be it JSON or an event stream.
  */
+import * as Duration from "effect/Duration"
 import * as Result from "effect/Result"
 import { type ConnectionFailedReason, HttpStatus, ProtocolViolation, Unreachable } from "../errors/McpError.ts"
 import * as JsonRpc from "../schema/JsonRpc.ts"
 import type { ProtocolVersion } from "../schema/ProtocolVersion.ts"
 import { type BodyPlan, type Head, header, type HttpAnswer, isRefusal } from "../services/HttpExchange.ts"
+import type { StreamEnd } from "../services/McpPolicy.ts"
 import * as EventStream from "./eventStream.ts"
+import { isHeaderValue } from "./headers.ts"
 
 /**
  * Reads the response to one request.
@@ -14,6 +17,18 @@ import * as EventStream from "./eventStream.ts"
 export interface ReplyReader {
   readonly onHead: (head: Head) => BodyPlan
   readonly onEnd: (answer: HttpAnswer) => Result.Result<JsonRpc.Response, ConnectionFailedReason>
+  /**
+   * What to do with a response to `GET` that resumes the stream.
+   */
+  readonly onResume: (head: Head) => BodyPlan
+  /**
+   * The id to resume from: `""` where there is none that can stand in a header, or the answer is there.
+   */
+  readonly resumeFrom: () => string
+  /**
+   * How the last stream ended, for the policy. Whether it brought anything is told once.
+   */
+  readonly streamEnd: () => StreamEnd
   /**
    * The message that brought the response, once there is one.
    */
@@ -57,6 +72,9 @@ export const readReply = (
 ): ReplyReader => {
   const dropped: Array<string> = []
   let streamed = false
+  let progressed = false
+  let lastEventId = ""
+  let retry: number | undefined
   let found: Result.Result<JsonRpc.Response, string> | undefined
   let text: string | undefined
 
@@ -77,6 +95,7 @@ export const readReply = (
 
   const readStream = (): (text: string) => boolean => {
     streamed = true
+    const resumedFrom = lastEventId
     const events = EventStream.make(({ data, type }) => {
       // An event without data is a place to resume from.
       if (data === "" || found !== undefined) return
@@ -85,9 +104,12 @@ export const readReply = (
       if (Result.isFailure(value)) return drop("an event that is not JSON")
       messagesOf(value.success, request.version).forEach(take)
       if (found !== undefined) text = data
-    })
+    }, resumedFrom)
     return (piece) => {
       events.feed(piece)
+      lastEventId = events.lastEventId()
+      retry = events.retry() ?? retry
+      progressed = lastEventId !== resumedFrom
       return found !== undefined
     }
   }
@@ -100,9 +122,26 @@ export const readReply = (
     return found ?? Result.fail(`no response in the body: ${dropped[0] ?? "an empty batch"}`)
   }
 
+  const resumeFrom = (): string => found === undefined && isHeaderValue(lastEventId) ? lastEventId : ""
+
   return {
     dropped,
     text: () => text,
+    resumeFrom,
+    streamEnd: () => {
+      const end: StreamEnd = resumeFrom() === ""
+        ? { done: true }
+        : { done: false, progressed, retry: retry === undefined ? undefined : Duration.millis(retry) }
+      progressed = false
+      return end
+    },
+    onResume: (head) => {
+      if (isRefusal(head.status)) return "none"
+      if (head.status !== 200) return new HttpStatus({ status: head.status })
+      return mediaType(head) === "text/event-stream"
+        ? readStream()
+        : new ProtocolViolation({ detail: "a resumption that is no event stream" })
+    },
     onHead: (head) => {
       if (isRefusal(head.status)) return "none"
       const encoding = header(head.headers, "content-encoding")

@@ -157,10 +157,10 @@ export const make = Effect.fnUntraced(function*(
 
   const bounded = <A>(
     operation: Operation,
-    effect: Effect.Effect<A, McpError>
+    run: (restart: () => void) => Effect.Effect<A, McpError>
   ): Effect.Effect<A, McpError> =>
     Effect.mapError(
-      watch.limit(operation.deadline, effect),
+      watch.limit(operation.deadline, run),
       (error) => error._tag === "TimedOut" || error._tag === "Closed" ? failed(operation.name, error) : error
     )
 
@@ -184,7 +184,7 @@ export const make = Effect.fnUntraced(function*(
         traceparent: meta?.traceparent,
         meter
       }
-      return bounded(operation, transport.request(request))
+      return bounded(operation, (restartDeadline) => transport.request({ ...request, restartDeadline }))
     })
 
   let lastWriter = Envelope.make(undefined, clientInfo, clientCapabilities)
@@ -202,13 +202,14 @@ export const make = Effect.fnUntraced(function*(
     notify: (method, version) =>
       bounded(
         operation,
-        transport.notify({
-          operation: operation.name,
-          method,
-          body: Envelope.notification(method),
-          version,
-          meter: operation.meter
-        })
+        () =>
+          transport.notify({
+            operation: operation.name,
+            method,
+            body: Envelope.notification(method),
+            version,
+            meter: operation.meter
+          })
       )
   })
 
@@ -226,13 +227,14 @@ export const make = Effect.fnUntraced(function*(
   const reopen = (operation: Operation, legacy: ProtocolVersion.Legacy, found: number): Effect.Effect<void, McpError> =>
     bounded(
       operation,
-      reopening.withPermit(Effect.suspend(() =>
-        found === generation
-          ? Effect.map(Handshake.initialize(channel(operation), legacy, [legacy]), () => {
-            generation++
-          })
-          : Effect.void
-      ))
+      () =>
+        reopening.withPermit(Effect.suspend(() =>
+          found === generation
+            ? Effect.map(Handshake.initialize(channel(operation), legacy, [legacy]), () => {
+              generation++
+            })
+            : Effect.void
+        ))
     )
 
   const send = (operation: Operation, call: Call): Effect.Effect<Reply, McpError> => {

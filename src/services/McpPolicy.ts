@@ -42,6 +42,17 @@ export type InputRound =
   }
 
 /**
+ * How an event stream ended: with the answer (`done`), or before it. `progressed` says whether it brought a new event,
+ * `retry` how long the server wants us to wait.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type StreamEnd =
+  | { readonly done: true }
+  | { readonly done: false; readonly progressed: boolean; readonly retry: Duration.Duration | undefined }
+
+/**
  * @category models
  * @since 0.1.0
  */
@@ -67,6 +78,11 @@ export interface McpPolicy {
    * Goes from round to round of a request whose answers ask for input. Fails with `InputRequired`.
    */
   readonly inputRounds: Schedule.Schedule<unknown, InputRound, InputRequired>
+  /**
+   * Goes from one drop of a legacy server's event stream to its resumption. Where it gives up, the request fails with
+   * `Unreachable`, and is not sent again.
+   */
+  readonly resumption: Schedule.Schedule<unknown, StreamEnd>
 }
 
 /**
@@ -155,6 +171,58 @@ export const inputRounds = (
 }
 
 /**
+ * Options of `resumption`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface ResumptionOptions {
+  /**
+   * In a row, without a new event. Default: 5.
+   */
+  readonly maxIdle?: number | undefined
+  /**
+   * In all. Default: 100.
+   */
+  readonly maxTotal?: number | undefined
+  /**
+   * Bounds of the wait that a server asks for with `retry:`. Default: 100 ms and 30 s.
+   */
+  readonly minDelay?: Duration.Input | undefined
+  readonly maxDelay?: Duration.Input | undefined
+  /**
+   * The wait where the server asks for none. Default: 1 s.
+   */
+  readonly delay?: Duration.Input | undefined
+}
+
+/**
+ * The resumption loop: stops when the answer is there, and gives up after so many resumptions in a row that brought
+ * nothing, and so many in all. Throws where a duration is none.
+ *
+ * @category schedules
+ * @since 0.1.0
+ */
+export const resumption = (options?: ResumptionOptions): Schedule.Schedule<number, StreamEnd> => {
+  const maxIdle = options?.maxIdle ?? 5
+  const maxTotal = options?.maxTotal ?? 100
+  const bounds = {
+    minimum: Duration.fromInputUnsafe(options?.minDelay ?? "100 millis"),
+    maximum: Duration.fromInputUnsafe(options?.maxDelay ?? "30 seconds")
+  }
+  const delay = Duration.fromInputUnsafe(options?.delay ?? "1 second")
+  return Schedule.fromStepWithMetadata(Effect.sync(() => {
+    let idle = 0
+    return ({ attempt, input }: Schedule.InputMetadata<StreamEnd>) => {
+      if (input.done) return Cause.done(attempt)
+      idle = input.progressed ? 0 : idle + 1
+      if (attempt > maxTotal || idle >= maxIdle) return Cause.done(attempt)
+      return Effect.succeed<[number, Duration.Duration]>([attempt, Duration.clamp(input.retry ?? delay, bounds)])
+    }
+  }))
+}
+
+/**
  * The policy in force. Default: `defaults`.
  *
  * @category references
@@ -174,7 +242,8 @@ export const defaults: McpPolicy = {
   operationTimeout: Duration.minutes(2),
   closeTimeout: Duration.seconds(5),
   pages: pages(),
-  inputRounds: inputRounds()
+  inputRounds: inputRounds(),
+  resumption: resumption()
 }
 
 /**
@@ -189,6 +258,7 @@ export interface Options {
   readonly closeTimeout?: Duration.Input | undefined
   readonly pages?: McpPolicy["pages"] | undefined
   readonly inputRounds?: McpPolicy["inputRounds"] | undefined
+  readonly resumption?: McpPolicy["resumption"] | undefined
 }
 
 /**
@@ -202,5 +272,6 @@ export const make = (options: Options): McpPolicy => ({
   operationTimeout: Duration.fromInputUnsafe(options.operationTimeout ?? defaults.operationTimeout),
   closeTimeout: Duration.fromInputUnsafe(options.closeTimeout ?? defaults.closeTimeout),
   pages: options.pages ?? defaults.pages,
-  inputRounds: options.inputRounds ?? defaults.inputRounds
+  inputRounds: options.inputRounds ?? defaults.inputRounds,
+  resumption: options.resumption ?? defaults.resumption
 })

@@ -25,7 +25,7 @@ import {
 } from "../errors/McpError.ts"
 import { note } from "../internal/dropped.ts"
 import { encodeValue, isHeaderName, isHeaderValue } from "../internal/headers.ts"
-import { readReply } from "../internal/reply.ts"
+import { readReply, type ReplyReader } from "../internal/reply.ts"
 import * as RetryAfter from "../internal/retryAfter.ts"
 import * as ServerUrl from "../internal/serverUrl.ts"
 import type * as JsonRpc from "../schema/JsonRpc.ts"
@@ -243,13 +243,34 @@ export const make = Effect.fnUntraced(function*(
     return { response: reply.success, text: undefined, status: answer.status }
   })
 
+  /**
+   * Takes a broken stream up where it ended, until its answer is there or the policy gives up: revision 2025-11-25,
+   * basic/transports, "Resumability and Redelivery". The request itself is never sent again.
+   */
+  const resume = (message: Request, reader: ReplyReader): Effect.Effect<void, McpError> => {
+    const { meter, operation, restartDeadline, version } = message
+    const again = Effect.suspend(() => {
+      restartDeadline()
+      const headers = ["accept", "text/event-stream", "last-event-id", reader.resumeFrom()]
+      if (version !== undefined) headers.push("mcp-protocol-version", version)
+      if (session !== undefined) headers.push("mcp-session-id", session)
+      return send(operation, { method: "GET", url, body: undefined, meter, onHead: reader.onResume }, headers)
+    }).pipe(
+      // A connection that breaks, or is not had, is one more stream that brought nothing.
+      Effect.catchIf(isUnreachable, () => Effect.void)
+    )
+    let drops = 0
+    const next = Effect.suspend(() => drops++ === 0 ? Effect.void : again).pipe(Effect.map(reader.streamEnd))
+    return Effect.asVoid(Effect.repeat(next, policy.resumption))
+  }
+
   const request = (message: Request): Effect.Effect<Reply, McpError> => {
     const { body, meter, method, operation, version } = message
-    const carried = method === "initialize" || ProtocolVersion.isModern(version) ? undefined : session
+    const isLegacy = ProtocolVersion.isLegacy(version)
+    const carried = isLegacy ? session : undefined
     negotiated = version
     const reader = readReply(message)
-    const http = { method: "POST", url, body, meter, onHead: reader.onHead } as const
-    return Effect.flatMap(send(operation, http, messageHeaders(message)), (answer) => {
+    const onAnswer = (answer: HttpAnswer): Effect.Effect<Reply, McpError> => {
       const reply = reader.onEnd(answer)
       // The plain path, which is nearly every request, is no generator.
       const replied = Result.isSuccess(reply) && answer.status === 200 && method !== "initialize"
@@ -258,7 +279,20 @@ export const make = Effect.fnUntraced(function*(
       return reader.dropped.length === 0
         ? replied
         : Effect.andThen(note("message not for us", reader.dropped.join("; ")), replied)
-    })
+    }
+    const http = { method: "POST", url, body, meter, onHead: reader.onHead } as const
+    const sent = send(operation, http, messageHeaders(message))
+    if (!isLegacy) return Effect.flatMap(sent, onAnswer)
+    const canResume = (): boolean => reader.resumeFrom() !== ""
+    const broken: HttpAnswer = { status: 200, headers: { "content-type": "text/event-stream" }, text: "" }
+    return sent.pipe(
+      Effect.catchIf(
+        (error) => isUnreachable(error) && canResume(),
+        () => Effect.succeed(broken)
+      ),
+      Effect.tap(() => canResume() ? resume(message, reader) : Effect.void),
+      Effect.flatMap(onAnswer)
+    )
   }
 
   const notify = Effect.fnUntraced(function*(message: Outgoing): Effect.fn.Return<void, McpError> {
@@ -294,6 +328,9 @@ export const make = Effect.fnUntraced(function*(
   yield* Effect.addFinalizer(() => closeSession)
   return { server, hasHeaders: true, request, notify }
 })
+
+const isUnreachable = (error: McpError): boolean =>
+  error._tag === "ConnectionFailed" && error.reason._tag === "Unreachable"
 
 /**
  * Where a 307 or 308 leads, if that is on the server's own origin.

@@ -54,6 +54,11 @@ export interface Request extends Outgoing {
    */
   readonly parameterHeaders?: ReadonlyArray<string> | undefined
   /**
+   * Gives the request its own time once more, within that of its operation: for transports that make a further exchange
+   * for it, such as the resumption of an event stream.
+   */
+  readonly restartDeadline: () => void
+  /**
    * W3C `traceparent`, where a span is active.
    */
   readonly traceparent?: string | undefined

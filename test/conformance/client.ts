@@ -100,6 +100,12 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     if (!text.endsWith("8")) yield* unexpected(`5 + 3 was answered with: ${text}`)
   })),
 
+  // The answer comes on the stream that resumes the one that the server closes.
+  "sse-retry": connected(Effect.fnUntraced(function*(connection) {
+    yield* connection.listTools()
+    yield* call(connection, "test_reconnection", {})
+  })),
+
   // The first request is refused with -32022, so that connecting takes two: what they carry is the subject.
   "request-metadata": connected(listUndeclared),
 

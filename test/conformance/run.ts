@@ -30,6 +30,7 @@ interface Plan {
 const plans: ReadonlyArray<Plan> = [
   { scenario: "initialize", versions: ["2025-06-18", "2025-11-25"] },
   { scenario: "tools_call", versions: ["2025-06-18", "2025-11-25", "2026-07-28"] },
+  { scenario: "sse-retry", versions: ["2025-11-25"] },
   { scenario: "request-metadata", versions: ["2026-07-28"] },
   {
     scenario: "http-standard-headers",
