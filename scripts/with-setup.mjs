@@ -33,23 +33,28 @@ const filesBelow = (folder) =>
 /**
  * Does a step where what it depends on has changed since it was last done.
  */
-const once = (marker, stamp, step) => {
+const once = (marker, stamp, result, step) => {
   const file = join(root, marker)
-  if (existsSync(file) && readFileSync(file, "utf8") === stamp) return
+  if (existsSync(join(root, result)) && existsSync(file) && readFileSync(file, "utf8") === stamp) return
   step()
   mkdirSync(dirname(file), { recursive: true })
   writeFileSync(file, stamp)
 }
 
-once("node_modules/.effect-mcp-client/installed", hashOf("package-lock.json"), () => {
+once("node_modules/.effect-mcp-client/installed", hashOf("package-lock.json"), "node_modules", () => {
   console.error("Installing dependencies (once)…")
   run("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"])
   // Where install scripts were not run, the pinned Node is still missing.
   if (!existsSync(join(bin, isWindows ? "node.cmd" : "node"))) run("npm", ["rebuild", "node"])
 })
-once("dist/.built", hashOf("package.json", "tsconfig.json", "tsconfig.build.json", ...filesBelow("src")), () => {
-  run("tsc", ["-p", "tsconfig.build.json"])
-})
+once(
+  "node_modules/.effect-mcp-client/built",
+  hashOf("package.json", "tsconfig.json", "tsconfig.build.json", ...filesBelow("src")),
+  "dist",
+  () => {
+    run(process.execPath, ["scripts/build.mjs"])
+  }
+)
 
 const [command, ...args] = process.argv.slice(2)
 const child = spawn(command, args, { cwd: root, env, stdio: "inherit", shell: isWindows })

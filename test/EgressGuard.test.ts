@@ -485,10 +485,10 @@ const rules: Readonly<Record<string, Rule>> = {
     allows: ["https://mcp.example"],
     refuses: ["http://mcp.example", "ftp://mcp.example"]
   },
-  "schemes that no policy has": {
-    options: { base: EgressGuard.unrestricted, schemes: ["ftp", "file"] },
-    allows: [],
-    refuses: ["ftp://mcp.example", "file:///etc/passwd", "https://mcp.example"]
+  "schemes in another case": {
+    options: { schemes: ["HTTPS"] },
+    allows: ["https://mcp.example"],
+    refuses: ["http://mcp.example"]
   },
   "base: a policy that was made": {
     options: {
@@ -570,6 +570,10 @@ describe("make and parse", () => {
   it.each([0, -1, 65536, 1.5, Number.NaN, Number.POSITIVE_INFINITY])("the port %d is refused", (port) => {
     assert.instanceOf(Result.merge(EgressGuard.parse({ ports: [443, port] })), InvalidInput)
     assert.throws(() => EgressGuard.make({ ports: [443, port] }), InvalidInput)
+  })
+
+  it.each(["ftp", "file", "https:", ""])("the scheme %j is refused", (scheme) => {
+    assert.instanceOf(Result.merge(EgressGuard.parse({ schemes: ["https", scheme] })), InvalidInput)
   })
 })
 

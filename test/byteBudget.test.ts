@@ -106,6 +106,23 @@ describe("the scope of a budget", () => {
       yield* failsWith(calls({ limit: 2000 }, 5), "ConnectionFailed/BudgetExceeded")
     }))
 
+  it.live("where it is used up, nothing more is sent", () =>
+    Effect.gen(function*() {
+      const server = yield* Raw.make(Raw.modern({
+        "tools/call": (socket) => {
+          Raw.openStream(socket)
+          Raw.sendChunk(socket, ": hi\n".repeat(1000))
+          Raw.endStream(socket)
+        }
+      }))
+      const connection = yield* connect(server.url, { budget: { limit: 2000 } })
+      for (let i = 0; i < 3; i++) yield* failsWith(connection.callTool("t"), "ConnectionFailed/BudgetExceeded")
+      yield* failsWith(connection.listTools(), "ConnectionFailed/BudgetExceeded")
+      assert.strictEqual(server.requests.length, 2)
+      yield* failsWith(connect(server.url, { budget: { limit: 0 } }), "ConnectionFailed/BudgetExceeded")
+      assert.strictEqual(server.requests.length, 2)
+    }))
+
   it.live("or an operation: each starts anew", () => calls({ limit: 2000, scope: "operation" }, 20))
 
   it("total caps all open meters together, and gets back what a closed one took", () => {

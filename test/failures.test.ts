@@ -145,6 +145,17 @@ describe("every reason", () => {
   })
 })
 
+describe("a name that does not resolve", () => {
+  for (const url of ["http://nosuch.invalid/mcp", "https://nosuch.invalid/mcp"]) {
+    it.live(`${url}: Unreachable, and not delivered`, () =>
+      Effect.gen(function*() {
+        const error = yield* failsWith(connect(url), "ConnectionFailed/Unreachable")
+        const reason = (error as McpError.ConnectionFailed).reason as McpError.Unreachable
+        assert.strictEqual(reason.delivered, "no")
+      }))
+  }
+})
+
 describe("a response that cannot be used", () => {
   const at = (status: number, type: string | undefined, body = ""): Raw.Responder => (socket) =>
     Raw.send(socket, status, type === undefined ? {} : { "content-type": type }, body)

@@ -51,9 +51,16 @@ export class Unauthorized extends Data.TaggedError("Unauthorized")<
   Where & {
     readonly status: 401 | 403 | undefined
     readonly challenges: ReadonlyArray<Challenge>
+    readonly message: string
   }
 > {
-  readonly [TypeId] = TypeId
+  constructor(props: Where & Pick<Unauthorized, "status" | "challenges">) {
+    super({ ...props, message: prefix(props) + refusals[props.status ?? "none"] })
+  }
+
+  get [TypeId](): typeof TypeId {
+    return TypeId
+  }
 
   /**
    * The first challenge, which is the only one for nearly every server.
@@ -62,26 +69,16 @@ export class Unauthorized extends Data.TaggedError("Unauthorized")<
     return this.challenges[0]
   }
 
-  override get message(): string {
-    switch (this.status) {
-      case 401:
-        return `${prefix(this)}the server wants credentials, or other ones (401)`
-      case 403:
-        return `${prefix(this)}access is forbidden with these credentials (403)`
-      case undefined:
-        return `${prefix(this)}no credentials could be had`
-    }
-  }
-
   override toJSON(): unknown {
-    return {
-      _tag: this._tag,
-      operation: this.operation,
-      server: this.server,
-      status: this.status,
-      schemes: this.challenges.map((challenge) => challenge.scheme)
-    }
+    const { _tag, challenges, message, operation, server, status } = this
+    return { _tag, operation, server, status, schemes: challenges.map(({ scheme }) => scheme), message }
   }
+}
+
+const refusals = {
+  401: "the server wants credentials, or other ones (401)",
+  403: "access is forbidden with these credentials (403)",
+  none: "no credentials could be had"
 }
 
 /**
@@ -91,17 +88,19 @@ export class Unauthorized extends Data.TaggedError("Unauthorized")<
  * @since 0.1.0
  */
 export class ServerAnswered extends Data.TaggedError("ServerAnswered")<
-  Where & { readonly reason: ServerAnsweredReason }
+  Where & { readonly reason: ServerAnsweredReason; readonly message: string }
 > {
-  readonly [TypeId] = TypeId
+  constructor(props: Where & { readonly reason: ServerAnsweredReason }) {
+    super({ ...props, message: prefix(props) + answerOf(props.reason) })
+  }
 
-  override get message(): string {
-    const reason = this.reason
-    return prefix(this) + (reason._tag === "RpcError"
-      ? `error ${reason.code}: ${printable(reason.message)}`
-      : reason.message)
+  get [TypeId](): typeof TypeId {
+    return TypeId
   }
 }
+
+const answerOf = (reason: ServerAnsweredReason): string =>
+  reason._tag === "RpcError" ? `error ${reason.code}: ${printable(reason.message)}` : reason.message
 
 /**
  * No answer that belongs to the protocol was had.
@@ -110,12 +109,14 @@ export class ServerAnswered extends Data.TaggedError("ServerAnswered")<
  * @since 0.1.0
  */
 export class ConnectionFailed extends Data.TaggedError("ConnectionFailed")<
-  Where & { readonly reason: ConnectionFailedReason }
+  Where & { readonly reason: ConnectionFailedReason; readonly message: string }
 > {
-  readonly [TypeId] = TypeId
+  constructor(props: Where & { readonly reason: ConnectionFailedReason }) {
+    super({ ...props, message: prefix(props) + props.reason.message })
+  }
 
-  override get message(): string {
-    return prefix(this) + this.reason.message
+  get [TypeId](): typeof TypeId {
+    return TypeId
   }
 }
 
@@ -126,12 +127,14 @@ export class ConnectionFailed extends Data.TaggedError("ConnectionFailed")<
  * @since 0.1.0
  */
 export class CapabilityMissing extends Data.TaggedError("CapabilityMissing")<
-  Where & { readonly capability: string }
+  Where & { readonly capability: string; readonly message: string }
 > {
-  readonly [TypeId] = TypeId
+  constructor(props: Where & { readonly capability: string }) {
+    super({ ...props, message: prefix(props) + `the server does not offer ${props.capability}` })
+  }
 
-  override get message(): string {
-    return `${prefix(this)}the server does not offer ${this.capability}`
+  get [TypeId](): typeof TypeId {
+    return TypeId
   }
 }
 
@@ -143,12 +146,14 @@ export class CapabilityMissing extends Data.TaggedError("CapabilityMissing")<
  * @since 0.1.0
  */
 export class InvalidInput extends Data.TaggedError("InvalidInput")<
-  Where & { readonly detail: string }
+  Where & { readonly detail: string; readonly message: string }
 > {
-  readonly [TypeId] = TypeId
+  constructor(props: Where & { readonly detail: string }) {
+    super({ ...props, message: prefix(props) + props.detail })
+  }
 
-  override get message(): string {
-    return prefix(this) + this.detail
+  get [TypeId](): typeof TypeId {
+    return TypeId
   }
 }
 

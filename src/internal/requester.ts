@@ -22,6 +22,7 @@ import type { Implementation } from "../schema/Capabilities.ts"
 import type { JsonObject } from "../schema/Json.ts"
 import * as ProtocolVersion from "../schema/ProtocolVersion.ts"
 import type { ByteBudget, Meter } from "../services/ByteBudget.ts"
+import { overBudget } from "../services/HttpExchange.ts"
 import type { McpPolicy } from "../services/McpPolicy.ts"
 import type { Reply, Transport } from "../services/Transport.ts"
 import * as Deadline from "./deadline.ts"
@@ -144,7 +145,7 @@ export const make = Effect.fnUntraced(function*(
     { meta, timeout }: { readonly timeout?: Duration.Input | undefined; readonly meta?: Envelope.Meta | undefined },
     run: (operation: Operation) => Effect.Effect<A, McpError>
   ): Effect.Effect<A, McpError> => {
-    const own = timeout === undefined ? undefined : Option.getOrUndefined(Duration.fromInput(timeout))
+    const own = timeout === undefined ? undefined : readTimeout(timeout)
     if (timeout !== undefined && own === undefined) {
       return Effect.fail(new InvalidInput({ operation: name, server, detail: "the timeout is not a duration" }))
     }
@@ -171,8 +172,10 @@ export const make = Effect.fnUntraced(function*(
     { members, method, name, parameterHeaders }: Call
   ): Effect.Effect<Reply, McpError> =>
     Effect.suspend(() => {
-      const id = ++lastId
       const { meta, meter } = operation
+      // The answer could not be read, so that the server had better not be asked.
+      if (meter.remaining() <= 0) return Effect.fail(failed(operation.name, overBudget(meter)))
+      const id = ++lastId
       const request = {
         id,
         operation: operation.name,
@@ -281,6 +284,11 @@ export const make = Effect.fnUntraced(function*(
     }
   }
 })
+
+const readTimeout = (timeout: Duration.Input): Duration.Duration | undefined =>
+  typeof timeout === "number" && Number.isNaN(timeout)
+    ? undefined
+    : Option.getOrUndefined(Option.filter(Duration.fromInput(timeout), (duration) => Duration.toMillis(duration) >= 0))
 
 const hasJson = (meta: JsonObject): boolean => {
   try {

@@ -21,7 +21,7 @@ export const parse = (input: string | URL): Result.Result<URL, string> => {
   if (url.username !== "" || url.password !== "") {
     return Result.fail("the URL has userinfo; give credentials as Credentials")
   }
-  url.hash = ""
+  if (text.includes("#")) url.hash = ""
   return Result.succeed(url)
 }
 

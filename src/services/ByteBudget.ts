@@ -4,7 +4,10 @@
  * Header blocks count as received, bodies in full, however they are cut into chunks. Exactly the limit passes; one byte
  * more fails with `ConnectionFailed`, reason `BudgetExceeded`, and the socket is closed at once. What was read until then
  * stays counted, so that a meter of a connection is used up by it; a response that says beforehand that it is too long
- * is not read, and costs its header block alone.
+ * is not read, and costs its header block alone. Where a meter is used up, nothing more is sent.
+ *
+ * By default a meter lasts as long as its connection. A connection that lives long wants `scope: "operation"`, where every
+ * call and every listing has a meter of its own.
  *
  * @since 0.1.0
  */

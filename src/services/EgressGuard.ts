@@ -63,7 +63,8 @@ export interface Options {
    */
   readonly base?: Policy | undefined
   /**
-   * Networks and names that may be reached although `base` refuses them.
+   * Networks and names that may be reached although `base` refuses them. `localhost` is a name: to allow its addresses is
+   * not to allow it.
    */
   readonly allow?: ReadonlyArray<string> | undefined
   /**
@@ -270,7 +271,7 @@ interface Rules {
 }
 
 const invalid = (detail: string): InvalidInput =>
-  new InvalidInput({ operation: "EgressGuard.make", server: undefined, detail })
+  new InvalidInput({ operation: "EgressGuard.parse", server: undefined, detail })
 
 const name = /^(\*\.)?[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*$/
 
@@ -301,7 +302,7 @@ const parseNetwork = (entry: string): IpNetwork.IpNetwork | undefined => {
   return Result.isSuccess(network) ? toCanonical(network.success) : undefined
 }
 
-const parseRules = (entries: ReadonlyArray<string>): Result.Result<Rules, InvalidInput> => {
+const parseRules = (list: string, entries: ReadonlyArray<string>): Result.Result<Rules, InvalidInput> => {
   const cidrs: Array<IpNetwork.IpNetwork> = []
   const exact = new Set<string>()
   const suffixes: Array<string> = []
@@ -311,7 +312,7 @@ const parseRules = (entries: ReadonlyArray<string>): Result.Result<Rules, Invali
     if (network !== undefined) cidrs.push(network)
     else if (isNumeric(lower) || !name.test(lower)) {
       return Result.fail(
-        invalid(`an entry is neither a network in canonical form nor a name (entry ${entries.indexOf(entry) + 1})`)
+        invalid(`entry ${entries.indexOf(entry) + 1} of ${list} is neither a network in canonical form nor a name`)
       )
     } else if (lower.startsWith("*.")) suffixes.push(lower.slice(1))
     else exact.add(lower)
@@ -332,10 +333,14 @@ const parseRules = (entries: ReadonlyArray<string>): Result.Result<Rules, Invali
 export const parse = (options: Options): Result.Result<Policy, InvalidInput> =>
   Result.gen(function*() {
     const base = options.base ?? standard
-    const allow = yield* parseRules(options.allow ?? [])
-    const deny = yield* parseRules(options.deny ?? [])
-    const hosts = options.hosts === undefined ? undefined : yield* parseRules(options.hosts)
-    const { ports, schemes } = options
+    const allow = yield* parseRules("allow", options.allow ?? [])
+    const deny = yield* parseRules("deny", options.deny ?? [])
+    const hosts = options.hosts === undefined ? undefined : yield* parseRules("hosts", options.hosts)
+    const { ports } = options
+    const schemes = options.schemes?.map((scheme) => scheme.toLowerCase())
+    if (schemes?.some((scheme) => !web(scheme))) {
+      return yield* Result.fail(invalid("a scheme is neither http nor https"))
+    }
     if (ports?.some((port) => !Number.isInteger(port) || port < 1 || port > 65535)) {
       return yield* Result.fail(invalid("a port is not a number from 1 to 65535"))
     }
@@ -375,33 +380,40 @@ const normalize = (host: string): string => {
 }
 
 /**
+ * Nothing else is worth parsing: a name has a letter that is no hexadecimal digit, or it would be read as an address.
+ */
+const looksLikeAddress = (host: string): boolean => /^[0-9a-f:.]+$/.test(host)
+
+const parseAddress = (text: string): NetAddress.IpAddress | undefined =>
+  looksLikeAddress(text) ? Result.getOrUndefined(NetAddress.ipFromString(text)) : undefined
+
+/**
  * The guard of a policy.
  *
  * @category constructors
  * @since 0.1.0
  */
 export const fromPolicy = (policy: Policy): EgressGuard["Service"] => {
-  const vetAddress = (host: string, address: string): Result.Result<void, EgressDenied> => {
-    const normal = normalize(host)
-    // A zone (`fe80::1%eth0`) says which link; the address before it is what counts.
-    const parsed = Result.getOrUndefined(NetAddress.ipFromString(normalize(address).split("%")[0]!))
-    return parsed !== undefined && policy.host(normal) && policy.address(parsed, normal)
-      ? Result.void
-      : Result.fail(new EgressDenied({ host: normal, address }))
-  }
+  const isRefused = (host: string, address: NetAddress.IpAddress | undefined): boolean =>
+    address !== undefined && !policy.address(address, host)
   return {
-    vetAddress,
+    vetAddress: (host, address) => {
+      const normal = normalize(host)
+      // A zone (`fe80::1%eth0`) says which link; the address before it is what counts.
+      const parsed = parseAddress(normalize(address).split("%")[0]!)
+      return parsed !== undefined && policy.host(normal) && !isRefused(normal, parsed)
+        ? Result.void
+        : Result.fail(new EgressDenied({ host: normal, address }))
+    },
     vetUrl: (url) => {
       const scheme = url.protocol.replace(/:$/, "")
       const host = normalize(url.hostname)
       const port = url.port === "" ? scheme === "https" ? 443 : 80 : Number(url.port)
-      if (
-        url.username !== "" || url.password !== "" || host === "" || !policy.scheme(scheme) || !policy.port(port) ||
-        !policy.host(host)
-      ) {
-        return Result.fail(new EgressDenied({ host }))
-      }
-      return Result.isSuccess(NetAddress.ipFromString(host)) ? vetAddress(host, host) : Result.void
+      const allowed = url.username === "" && url.password === "" && host !== "" && policy.scheme(scheme) &&
+        policy.port(port) && policy.host(host)
+      const literal = allowed ? parseAddress(host) : undefined
+      if (allowed && !isRefused(host, literal)) return Result.void
+      return Result.fail(new EgressDenied({ host, ...(literal === undefined ? {} : { address: host }) }))
     }
   }
 }

@@ -15,6 +15,7 @@ import type * as Scope from "effect/Scope"
 import type { McpError } from "../errors/McpError.ts"
 import * as Handshake from "../internal/handshake.ts"
 import { inOwnScope } from "../internal/ownScope.ts"
+import { packageVersion } from "../internal/packageVersion.ts"
 import * as Requester from "../internal/requester.ts"
 import * as Tools from "../internal/tools.ts"
 import type { Implementation, ServerCapabilities } from "../schema/Capabilities.ts"
@@ -145,7 +146,7 @@ export interface Options {
  */
 export interface HttpOptions extends Options, StreamableHttp.Options {}
 
-const packageInfo: Implementation = { name: "effect-mcp-client", version: "0.1.0" }
+const packageInfo: Implementation = { name: "effect-mcp-client", version: packageVersion }
 
 /**
  * Connects over whatever `Transport` is in the context. The connection lasts as long as the scope.

@@ -105,13 +105,28 @@ export interface PagesOptions {
 }
 
 /**
+ * A bound that counts. What is none would be no bound at all.
+ */
+const count = (value: number, what: string): number => {
+  if (Number.isInteger(value) && value >= 1) return value
+  throw new RangeError(`${what} is not a whole number from 1 on`)
+}
+
+const duration = (value: Duration.Input, what: string): Duration.Duration => {
+  const read = Duration.fromInputUnsafe(value)
+  if (Duration.toMillis(read) >= 0 && !Number.isNaN(value)) return read
+  throw new RangeError(`${what} is not a duration from 0 on`)
+}
+
+/**
  * The page loop: stops when there is no next cursor; fails where a cursor comes back and where there are too many pages.
+ * Throws where a bound is none.
  *
  * @category schedules
  * @since 0.1.0
  */
 export const pages = (options?: PagesOptions): Schedule.Schedule<number, Page, PaginationLoop> => {
-  const maxPages = options?.maxPages ?? 100
+  const maxPages = count(options?.maxPages ?? 100, "maxPages")
   const unique = options?.cursors !== "opaque"
   return Schedule.fromStepWithMetadata(Effect.sync(() => {
     const seen = new Set<string>()
@@ -145,7 +160,8 @@ export interface InputRoundsOptions {
 
 /**
  * The input loop: stops at an answer that asks for nothing more. Refuses at once what asks for input that nobody gives,
- * and what has neither `inputRequests` nor `requestState`; and, after its bound, what goes on asking.
+ * and what has neither `inputRequests` nor `requestState`; and, after its bound, what goes on asking. Throws where a bound
+ * is none.
  *
  * @category schedules
  * @since 0.1.0
@@ -153,8 +169,8 @@ export interface InputRoundsOptions {
 export const inputRounds = (
   options?: InputRoundsOptions
 ): Schedule.Schedule<number, InputRound, InputRequired> => {
-  const maxRounds = options?.maxRounds ?? 10
-  const maxEmptyRounds = options?.maxEmptyRounds ?? 3
+  const maxRounds = count(options?.maxRounds ?? 10, "maxRounds")
+  const maxEmptyRounds = count(options?.maxEmptyRounds ?? 3, "maxEmptyRounds")
   return Schedule.fromStepWithMetadata(Effect.sync(() => {
     let empty = 0
     return ({ attempt, input }: Schedule.InputMetadata<InputRound>) => {
@@ -198,19 +214,19 @@ export interface ResumptionOptions {
 
 /**
  * The resumption loop: stops when the answer is there, and gives up after so many resumptions in a row that brought
- * nothing, and so many in all. Throws where a duration is none.
+ * nothing, and so many in all. Throws where a bound is none.
  *
  * @category schedules
  * @since 0.1.0
  */
 export const resumption = (options?: ResumptionOptions): Schedule.Schedule<number, StreamEnd> => {
-  const maxIdle = options?.maxIdle ?? 5
-  const maxTotal = options?.maxTotal ?? 100
+  const maxIdle = count(options?.maxIdle ?? 5, "maxIdle")
+  const maxTotal = count(options?.maxTotal ?? 100, "maxTotal")
   const bounds = {
-    minimum: Duration.fromInputUnsafe(options?.minDelay ?? "100 millis"),
-    maximum: Duration.fromInputUnsafe(options?.maxDelay ?? "30 seconds")
+    minimum: duration(options?.minDelay ?? "100 millis", "minDelay"),
+    maximum: duration(options?.maxDelay ?? "30 seconds", "maxDelay")
   }
-  const delay = Duration.fromInputUnsafe(options?.delay ?? "1 second")
+  const delay = duration(options?.delay ?? "1 second", "delay")
   return Schedule.fromStepWithMetadata(Effect.sync(() => {
     let idle = 0
     return ({ attempt, input }: Schedule.InputMetadata<StreamEnd>) => {
@@ -268,9 +284,9 @@ export interface Options {
  * @since 0.1.0
  */
 export const make = (options: Options): McpPolicy => ({
-  requestTimeout: Duration.fromInputUnsafe(options.requestTimeout ?? defaults.requestTimeout),
-  operationTimeout: Duration.fromInputUnsafe(options.operationTimeout ?? defaults.operationTimeout),
-  closeTimeout: Duration.fromInputUnsafe(options.closeTimeout ?? defaults.closeTimeout),
+  requestTimeout: duration(options.requestTimeout ?? defaults.requestTimeout, "requestTimeout"),
+  operationTimeout: duration(options.operationTimeout ?? defaults.operationTimeout, "operationTimeout"),
+  closeTimeout: duration(options.closeTimeout ?? defaults.closeTimeout, "closeTimeout"),
   pages: options.pages ?? defaults.pages,
   inputRounds: options.inputRounds ?? defaults.inputRounds,
   resumption: options.resumption ?? defaults.resumption

@@ -4,6 +4,31 @@
  * `StreamableHttp` is one transport. Anything that can carry a request and bring its answer is another: provide it as
  * `Transport` and connect with `McpConnection.layer`.
  *
+ * **Example** (A transport to a server in the same process)
+ *
+ * ```ts
+ * import { Effect, Layer } from "effect"
+ * import { Transport } from "effect-mcp-client"
+ *
+ * const results: Record<string, (params: any) => Record<string, unknown>> = {
+ *   "server/discover": () => ({ supportedVersions: ["2026-07-28"], capabilities: { tools: {} } }),
+ *   "tools/list": () => ({ tools: [{ name: "hello", inputSchema: { type: "object" } }] }),
+ *   "tools/call": ({ name }) => ({ content: [{ type: "text", text: `${name}, you` }] })
+ * }
+ *
+ * const InProcess = Layer.succeed(Transport.Transport, {
+ *   server: undefined,
+ *   hasHeaders: false,
+ *   request: ({ body, method }) =>
+ *     Effect.sync(() => ({
+ *       response: { result: results[method]!(JSON.parse(body).params) },
+ *       text: undefined,
+ *       status: undefined
+ *     })),
+ *   notify: () => Effect.void
+ * })
+ * ```
+ *
  * @since 0.1.0
  */
 import * as Context from "effect/Context"
@@ -12,6 +37,14 @@ import type { McpError } from "../errors/McpError.ts"
 import type { Response } from "../schema/JsonRpc.ts"
 import type { ProtocolVersion } from "../schema/ProtocolVersion.ts"
 import type { Meter } from "./ByteBudget.ts"
+
+/**
+ * A JSON-RPC response whose envelope is checked: a result, or an error.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type { Response } from "../schema/JsonRpc.ts"
 
 /**
  * A message to the server, already written.

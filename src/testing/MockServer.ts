@@ -50,7 +50,7 @@ import * as Script from "./script.ts"
 export * from "./Fault.ts"
 
 /**
- * A tool as a plain function: of its arguments, to a text, to bytes, to any JSON value, to a whole result (an object with
+ * A tool as a plain function: of its arguments, to a text, to bytes (an image of no particular type), to any JSON value, to a whole result (an object with
  * `content` or `structuredContent`), or to an Effect of one of these. What it throws or fails with becomes a result with
  * `isError`.
  *

@@ -61,7 +61,8 @@ class LookupFailed extends Error {
 }
 
 const systemResolve: Resolve = (hostname, options, callback) => {
-  NodeDns.lookup(hostname, { ...options, all: true }, callback)
+  // Where it fails, it gives no addresses at all, whatever its type says.
+  NodeDns.lookup(hostname, { ...options, all: true }, (error, addresses) => callback(error, addresses ?? []))
   // The operating system's cannot be given up; nobody listens to it any more.
   return () => {}
 }
