@@ -49,7 +49,8 @@ export class Forecast extends Context.Service<Forecast, {
     Layer.provide(Layer.unwrap(Effect.gen(function*() {
       const url = yield* Config.URL("WEATHER_MCP_URL")
       const token = yield* Config.Redacted("WEATHER_MCP_TOKEN")
-      return NodeMcp.layerHttp({ url, credentials: Credentials.bearer(token) })
+      // The connection lasts as long as the application, so that every operation has a budget of its own.
+      return NodeMcp.layerHttp({ url, credentials: Credentials.bearer(token), budget: { scope: "operation" } })
     })))
   )
 }

@@ -65,26 +65,28 @@ export const add = (
   const nextCursor = readCursor(result["nextCursor"], version)
   if (Result.isFailure(nextCursor)) return Result.fail(nextCursor.failure)
   const refused: Array<Tool.Refused> = []
+  const refuse = (entry: unknown, reason: string): void => {
+    refused.push({ name: nameOf(entry), reason, entry })
+  }
   for (const entry of entries) {
     const tool = Tool.fromWire(entry)
-    const mirrored = Result.isFailure(tool) || !mirrors ? undefined : mirroredParameters(tool.success.inputSchema)
-    const reason = Result.isFailure(tool)
-      ? tool.failure
-      : listing.names.has(tool.success.name)
-      ? "the name is taken by another tool"
-      : mirrored !== undefined && Result.isFailure(mirrored)
-      ? mirrored.failure
-      : undefined
-    if (reason !== undefined || Result.isFailure(tool)) {
-      refused.push({ name: nameOf(entry), reason: reason ?? "unreadable", entry })
+    if (Result.isFailure(tool)) {
+      refuse(entry, tool.failure)
       continue
     }
-    const { name } = tool.success
-    listing.tools.push(tool.success)
-    listing.names.add(name)
-    if (mirrored !== undefined && Result.isSuccess(mirrored) && mirrored.success.length > 0) {
-      listing.mirrored.set(name, mirrored.success)
+    const { inputSchema, name } = tool.success
+    const mirrored = mirrors ? mirroredParameters(inputSchema) : undefined
+    if (mirrored !== undefined && Result.isFailure(mirrored)) {
+      refuse(entry, mirrored.failure)
+      continue
     }
+    const known = listing.names.size
+    if (listing.names.add(name).size === known) {
+      refuse(entry, "the name is taken by another tool")
+      continue
+    }
+    listing.tools.push(tool.success)
+    if (mirrored !== undefined && mirrored.success.length > 0) listing.mirrored.set(name, mirrored.success)
   }
   return Result.succeed({ nextCursor: nextCursor.success, refused })
 }

@@ -81,7 +81,16 @@ export const header = (name: string, value: string | Redacted.Redacted): Credent
  * Credentials that are had anew for every request: an Effect that succeeds with a bearer token, or with headers by name.
  *
  * It runs within the deadline of the request. Where it fails, the request fails with `Unauthorized` without a status,
- * and nothing is sent; what it failed with stays with whoever wrote it.
+ * and nothing is sent; what it failed with stays with whoever wrote it. It requires nothing: what it needs is had when
+ * the layer is built.
+ *
+ * **Example** (A token from a service)
+ *
+ * ```ts
+ * const Server = Layer.unwrap(Effect.map(Vault, (vault) =>
+ *   NodeMcp.layerHttp({ url, credentials: Credentials.provider(vault.token("mcp")) })
+ * ))
+ * ```
  *
  * @category constructors
  * @since 0.1.0

@@ -6,7 +6,7 @@
  */
 
 const small = 4096
-const blockSize = 64 * 1024
+const largestBlock = 64 * 1024
 
 /**
  * Bytes that are being gathered.
@@ -35,9 +35,10 @@ export const make = (): Gather => {
   }
 
   const copy = (piece: Buffer): void => {
-    if (block === undefined || used + piece.length > blockSize) {
+    if (block === undefined || used + piece.length > block.length) {
+      const size = block === undefined ? small : Math.min(block.length * 4, largestBlock)
       closeBlock()
-      block = Buffer.allocUnsafeSlow(blockSize)
+      block = Buffer.allocUnsafeSlow(size)
     }
     used += piece.copy(block, used)
   }
