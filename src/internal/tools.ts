@@ -59,65 +59,68 @@ export const make = (
       ? Effect.void
       : Effect.fail(new CapabilityMissing({ operation, server, capability: "tools" }))
 
-  const report = Effect.fnUntraced(function*(
+  const report = (
     refused: ReadonlyArray<Tool.Refused>,
     onRefused: ListOptions["onRefused"]
-  ) {
-    for (const { name, reason } of refused.slice(0, maxLogged)) {
-      yield* note("tool refused", `${name ?? "(no name)"}: ${reason}`)
-    }
-    if (refused.length > maxLogged) yield* note("tool refused", `${refused.length - maxLogged} more on the same page`)
-    if (onRefused !== undefined) yield* Effect.forEach(refused, onRefused, { discard: true })
-  })
+  ) =>
+    Effect.gen(function*() {
+      for (const { name, reason } of refused.slice(0, maxLogged)) {
+        yield* note("tool refused", `${name ?? "(no name)"}: ${reason}`)
+      }
+      if (refused.length > maxLogged) yield* note("tool refused", `${refused.length - maxLogged} more on the same page`)
+      if (onRefused !== undefined) yield* Effect.forEach(refused, onRefused, { discard: true })
+    })
 
-  const page = Effect.fnUntraced(function*(
+  const page = (
     operation: Operation,
     listing: ToolPage.Listing,
     cursor: string | undefined,
     onRefused: ListOptions["onRefused"]
-  ): Effect.fn.Return<string | undefined, McpError> {
-    const members = cursor === undefined ? "" : `"cursor":${JSON.stringify(cursor)}`
-    const reply = yield* requester.send(operation, { method: list, members })
-    const { result, type } = yield* requester.outcome(operation, reply)
-    const added = type === "complete"
-      ? ToolPage.add(listing, result, version, isMirroring && mayMirror(reply.text))
-      : Result.fail("a listing may not ask for input")
-    if (Result.isFailure(added)) {
-      return yield* requester.answered(operation.name, new Unreadable({ detail: added.failure }))
-    }
-    const { nextCursor, refused } = added.success
-    if (refused.length > 0) yield* report(refused, onRefused)
-    return nextCursor
-  })
+  ): Effect.Effect<string | undefined, McpError> =>
+    Effect.gen(function*() {
+      const members = cursor === undefined ? "" : `"cursor":${JSON.stringify(cursor)}`
+      const reply = yield* requester.send(operation, { method: list, members })
+      const { result, type } = yield* requester.outcome(operation, reply)
+      const added = type === "complete"
+        ? ToolPage.add(listing, result, version, isMirroring && mayMirror(reply.text))
+        : Result.fail("a listing may not ask for input")
+      if (Result.isFailure(added)) {
+        return yield* requester.answered(operation.name, new Unreadable({ detail: added.failure }))
+      }
+      const { nextCursor, refused } = added.success
+      if (refused.length > 0) yield* report(refused, onRefused)
+      return nextCursor
+    })
 
-  const listAll = Effect.fnUntraced(function*(
+  const listAll = (
     operation: Operation,
     onRefused: ListOptions["onRefused"]
-  ): Effect.fn.Return<ReadonlyArray<Tool.Tool>, McpError> {
-    const listing = ToolPage.empty()
-    const { total } = operation.deadline
-    let cursor: string | undefined
-    let pages = 0
-    const nextPage = Effect.suspend(() =>
-      Effect.map(page(operation, listing, cursor, onRefused), (nextCursor) => {
-        pages++
-        cursor = nextCursor
-        return { nextCursor }
-      })
-    )
-    // No further page is begun once the time is up.
-    yield* Effect.repeat(nextPage, Schedule.upTo(policy.pages, { duration: total })).pipe(
-      Effect.mapError((error) => isMcpError(error) ? error : requester.answered(operation.name, error))
-    )
-    // A schedule may stop where it likes; a list is whole or it is none.
-    if (cursor !== undefined) {
-      return yield* (yield* Deadline.isOver(operation.deadline))
-        ? requester.failed(operation.name, new TimedOut({ limit: total }))
-        : requester.answered(operation.name, new PaginationLoop({ pages }))
-    }
-    mirrored = listing.mirrored
-    return listing.tools
-  })
+  ): Effect.Effect<ReadonlyArray<Tool.Tool>, McpError> =>
+    Effect.gen(function*() {
+      const listing = ToolPage.empty()
+      const { total } = operation.deadline
+      let cursor: string | undefined
+      let pages = 0
+      const nextPage = Effect.suspend(() =>
+        Effect.map(page(operation, listing, cursor, onRefused), (nextCursor) => {
+          pages++
+          cursor = nextCursor
+          return { nextCursor }
+        })
+      )
+      // No further page is begun once the time is up.
+      yield* Effect.repeat(nextPage, Schedule.upTo(policy.pages, { duration: total })).pipe(
+        Effect.mapError((error) => isMcpError(error) ? error : requester.answered(operation.name, error))
+      )
+      // A schedule may stop where it likes; a list is whole or it is none.
+      if (cursor !== undefined) {
+        return yield* (yield* Deadline.isOver(operation.deadline))
+          ? requester.failed(operation.name, new TimedOut({ limit: total }))
+          : requester.answered(operation.name, new PaginationLoop({ pages }))
+      }
+      mirrored = listing.mirrored
+      return listing.tools
+    })
 
   const headersFor = (
     operation: Operation,

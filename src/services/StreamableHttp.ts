@@ -227,21 +227,22 @@ export const make = Effect.fnUntraced(function*(
     return Effect.void
   }
 
-  const onReply = Effect.fnUntraced(function*(
+  const onReply = (
     { method, operation }: Request,
     carried: string | undefined,
     answer: HttpAnswer,
     reply: Result.Result<JsonRpc.Response, ConnectionFailedReason>
-  ): Effect.fn.Return<Reply, McpError> {
-    if (carried !== undefined && isSessionForgotten(answer.status, reply)) {
-      return yield* failed(operation, new SessionExpired())
-    }
-    if (Result.isFailure(reply)) {
-      return yield* failed(operation, yield* withRetryAfter(reply.failure, answer.headers))
-    }
-    if (method === "initialize" && "result" in reply.success) yield* captureSession(operation, answer.headers)
-    return { response: reply.success, text: undefined, status: answer.status }
-  })
+  ): Effect.Effect<Reply, McpError> =>
+    Effect.gen(function*() {
+      if (carried !== undefined && isSessionForgotten(answer.status, reply)) {
+        return yield* failed(operation, new SessionExpired())
+      }
+      if (Result.isFailure(reply)) {
+        return yield* failed(operation, yield* withRetryAfter(reply.failure, answer.headers))
+      }
+      if (method === "initialize" && "result" in reply.success) yield* captureSession(operation, answer.headers)
+      return { response: reply.success, text: undefined, status: answer.status }
+    })
 
   /**
    * Takes a broken stream up where it ended, until its answer is there or the policy gives up: revision 2025-11-25,
@@ -295,17 +296,18 @@ export const make = Effect.fnUntraced(function*(
     )
   }
 
-  const notify = Effect.fnUntraced(function*(message: Outgoing): Effect.fn.Return<void, McpError> {
-    const { body, meter, operation } = message
-    const answer = yield* send(
-      operation,
-      { method: "POST", url, body, meter, onHead: () => "none" },
-      messageHeaders(message)
-    )
-    if (answer.status < 200 || answer.status >= 300) {
-      return yield* failed(operation, new HttpStatus({ status: answer.status }))
-    }
-  })
+  const notify = (message: Outgoing): Effect.Effect<void, McpError> =>
+    Effect.gen(function*() {
+      const { body, meter, operation } = message
+      const answer = yield* send(
+        operation,
+        { method: "POST", url, body, meter, onHead: () => "none" },
+        messageHeaders(message)
+      )
+      if (answer.status < 200 || answer.status >= 300) {
+        return yield* failed(operation, new HttpStatus({ status: answer.status }))
+      }
+    })
 
   /**
    * A session that cannot be deleted is the server's to forget: closing never fails, and has its bound. It has a meter
