@@ -153,11 +153,14 @@ export const callResultFromWire = (result: JsonObject): Result.Result<CallResult
   }
   const content = (blocks ?? []).map(Content.fromWire)
   const structured = structuredContent !== undefined
+  let text: string | undefined
   return Result.succeed({
     content,
     isError: result["isError"] === true,
     ...(structured ? { structuredContent } : {}),
     ...(isJsonObject(_meta) ? { meta: _meta } : {}),
-    text: content.length === 0 && structured ? stringify(structuredContent) : joinText(content)
+    get text() {
+      return text ??= content.length === 0 && structured ? stringify(structuredContent) : joinText(content)
+    }
   })
 }
