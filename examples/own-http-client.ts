@@ -69,13 +69,15 @@ const program = Effect.gen(function*() {
   yield* Expect.that(received.every(({ headers }) => headers["accept-encoding"] === "identity"), "plain answers")
 }).pipe(
   Effect.scoped,
-  Effect.provide(layerExchange),
-  Effect.provide(MockServer.layerHttp({
-    tools: {
-      greet: ({ name }) => `Good day, ${String(name)}.`,
-      export: () => "x".repeat(2 * 1024 * 1024)
-    }
-  }))
+  Effect.provide([
+    layerExchange,
+    MockServer.layerHttp({
+      tools: {
+        greet: ({ name }) => `Good day, ${String(name)}.`,
+        export: () => "x".repeat(2 * 1024 * 1024)
+      }
+    })
+  ])
 )
 
 NodeRuntime.runMain(program)

@@ -212,7 +212,7 @@ export const negotiate = Effect.fnUntraced(function*(
     case "Modern":
       return verdict.negotiated
     case "Failed":
-      return yield* Effect.fail(verdict.error)
+      return yield* verdict.error
     case "Initialize":
       return protocol === "auto" ? yield* initializeAny : yield* unsupported(channel, offered, verdict.supported)
     case "Unsupported":

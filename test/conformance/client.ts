@@ -97,7 +97,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   tools_call: connected(Effect.fnUntraced(function*(connection) {
     yield* toolNamed(yield* connection.listTools(), "add_numbers")
     const { text } = yield* call(connection, "add_numbers", { a: 5, b: 3 })
-    if (!text.endsWith("8")) yield* unexpected(`5 + 3 was answered with: ${text}`)
+    if (!text.endsWith("8")) return yield* unexpected(`5 + 3 was answered with: ${text}`)
   })),
 
   // The answer comes on the stream that resumes the one that the server closes.
