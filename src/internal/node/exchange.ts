@@ -4,6 +4,7 @@
  */
 import type { Dispatcher } from "@effect/platform-node/Undici"
 import { BudgetExceeded, type ConnectionFailedReason, ProtocolViolation, Unreachable } from "../../errors/McpError.ts"
+import * as ByteBudget from "../../services/ByteBudget.ts"
 import {
   contentLength,
   type Head,
@@ -49,6 +50,11 @@ export type Outcome =
 
 const LF = 10
 const CR = 13
+
+const released: Pick<HttpRequest, "meter" | "onHead"> = {
+  meter: ByteBudget.make({ limit: 0 }).open(),
+  onHead: () => "none"
+}
 
 const noHeaders: ResponseHeaders = Object.create(null) as ResponseHeaders
 
@@ -99,8 +105,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
    */
   isTapped = false
 
-  private readonly request: HttpRequest
-  private readonly settle: (outcome: Outcome) => void
+  private request: Pick<HttpRequest, "meter" | "onHead">
+  private settle: (outcome: Outcome) => void
   private readonly scanner = HeadScanner.make(maxHeaderBlock)
   private controller: Dispatcher.DispatchController | undefined
   private settled = false
@@ -112,8 +118,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   private drainLimit = 0
   private drainTimer: ReturnType<typeof setTimeout> | undefined
 
-  constructor(request: HttpRequest, settle: (outcome: Outcome) => void) {
-    this.request = request
+  constructor({ meter, onHead }: HttpRequest, settle: (outcome: Outcome) => void) {
+    this.request = { meter, onHead }
     this.settle = settle
   }
 
@@ -182,13 +188,25 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    clearTimeout(this.drainTimer)
     if (!this.settled) this.answer(this.finish(), Number.POSITIVE_INFINITY)
+    this.release()
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
-    clearTimeout(this.drainTimer)
     if (!this.settled) this.fail(toReason(error, this.controller !== undefined))
+    this.release()
+  }
+
+  /**
+   * An idle socket remembers its last exchange, which must not keep what was asked and answered.
+   */
+  private release(): void {
+    clearTimeout(this.drainTimer)
+    this.request = released
+    this.settle = () => {}
+    this.feed = undefined
+    this.finish = () => ""
+    this.abortDial = undefined
   }
 
   private gather(): void {
