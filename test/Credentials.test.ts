@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import { Credentials } from "../src/index.ts"
-import { connect, failsWith } from "./support/connect.ts"
+import { Credentials, McpPolicy } from "../src/index.ts"
+import { connect, failsWith, kind } from "./support/connect.ts"
 import * as Raw from "./support/rawServer.ts"
 
 const secret = Redacted.make
@@ -87,6 +88,29 @@ describe("credentials", () => {
       assert.strictEqual(server.requests.length, 2)
     }))
 
+  const atClose: ReadonlyArray<readonly [string, Effect.Effect<never, string>]> = [
+    ["fails", Effect.fail("no")],
+    ["dies", Effect.die("no")],
+    ["interrupts itself", Effect.interrupt],
+    ["never comes back", Effect.never],
+    ["never comes back, and cannot be interrupted", Effect.uninterruptible(Effect.never)]
+  ]
+  for (const [what, ending] of atClose) {
+    it.live(`a provider that ${what} fails a call as Unauthorized or in time, and closing not at all`, () =>
+      Effect.gen(function*() {
+        let asked = 0
+        const credentials = Credentials.provider(Effect.suspend(() => asked++ < 3 ? Effect.succeed({}) : ending))
+        const server = yield* Raw.make(Raw.legacy())
+        const policy = McpPolicy.make({ closeTimeout: 100 })
+        const [elapsed] = yield* Effect.timed(Effect.scoped(Effect.gen(function*() {
+          const connection = yield* connect(server.url, { credentials, policy })
+          const error = yield* Effect.flip(connection.callTool("t", {}, { timeout: 100 }))
+          assert.include(["Unauthorized", "ConnectionFailed/TimedOut"], kind(error))
+        })))
+        assert.isAtMost(Duration.toMillis(elapsed), 500)
+      }))
+  }
+
   it.live("extra headers go with every request", () =>
     Effect.gen(function*() {
       const server = yield* Raw.make(Raw.modern())
@@ -96,6 +120,23 @@ describe("credentials", () => {
         ["7", "s"],
         ["7", "s"]
       ])
+    }))
+
+  it.live("what has no JSON fails as InvalidInput, and reserved keys stay out however they are spelt", () =>
+    Effect.gen(function*() {
+      const cyclic: Record<string, unknown> = {}
+      cyclic["self"] = cyclic
+      const server = yield* Raw.make(Raw.modern())
+      yield* failsWith(connect(server.url, { clientInfo: { name: "a", version: "1", cyclic } }), "InvalidInput")
+      yield* failsWith(connect(undefined as never), "InvalidInput")
+      const connection = yield* connect(server.url)
+      yield* failsWith(connection.callTool("t", {}, { meta: cyclic }), "InvalidInput")
+      const sly = { toJSON: () => ({ "io.modelcontextprotocol/protocolVersion": "x", mine: 1 }) }
+      yield* connection.callTool("t", {}, { meta: sly })
+      const { _meta } = server.requests.at(-1)!.message.params
+      assert.strictEqual(_meta["io.modelcontextprotocol/protocolVersion"], "2026-07-28")
+      assert.strictEqual(_meta.mine, 1)
+      assert.strictEqual(server.requests.length, 2)
     }))
 
   it.live("bad options fail as InvalidInput", () =>

@@ -251,6 +251,14 @@ describe("what is not content", () => {
     }, "bytes without content"))
 })
 
+describe("chunk extensions", () => {
+  it.live("on every chunk fail", () =>
+    refusing((socket) => {
+      socket.write("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n")
+      flood(socket, `1;a=${"x".repeat(60_000)}\r\n[\r\n`)
+    }, "bytes without content"))
+})
+
 describe("a body without end", () => {
   const endless = (type: string, piece: string): Raw.Responder => (socket) => {
     socket.write(`HTTP/1.1 200 OK\r\ncontent-type: ${type}\r\ntransfer-encoding: chunked\r\n\r\n`)

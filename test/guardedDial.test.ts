@@ -347,6 +347,30 @@ const hangingResolver = Effect.gen(function*() {
   return { dns, begun: Deferred.await(begun), isGivenUp }
 })
 
+describe("a dial that cannot be made", () => {
+  const failing: ReadonlyArray<readonly [string, Parameters<typeof NodeMcp.layerHttpExchange>[0], string]> = [
+    ["keys that are none", { tls: { key: "garbage", cert: "garbage" } }, "https://127.0.0.1:1/"],
+    ["a resolver that throws", {
+      dns: {
+        ...Dns.make({ lookup: () => Effect.succeed([]) }),
+        lookup: () => {
+          throw new Error("no")
+        }
+      }
+    }, "http://a.example/"],
+    ["a resolver that dies", { dns: Dns.make({ lookup: () => Effect.die("no") }) }, "http://a.example/"],
+    ["a resolver that interrupts itself", { dns: Dns.make({ lookup: () => Effect.interrupt }) }, "http://a.example/"]
+  ]
+  for (const [what, options, target] of failing) {
+    it.live(`with ${what} is Unreachable at once, and nothing comes later`, () =>
+      Effect.gen(function*() {
+        yield* unreachable(McpConnection.connectHttp({ url: target }))
+        // Past the limit of a dial, whose timer would go off.
+        yield* Effect.sleep(80)
+      }).pipe(Effect.scoped, Effect.provide(pool(EgressGuard.allowLoopback, { ...options, connectTimeout: 50 }))))
+  }
+})
+
 describe("a dial that comes to nothing", () => {
   const connectTimeout = "300 millis"
   const url = "http://hangs.example/mcp"

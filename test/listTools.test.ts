@@ -147,6 +147,14 @@ describe("entries", () => {
       assert.isTrue(reported.every(({ reason }) => reason.length > 0))
     }))
 
+  it.live("whoever is told of refused ones has no longer than the listing", () =>
+    Effect.gen(function*() {
+      const server = yield* Raw.make(Raw.modern({ "tools/list": pages(() => ({ tools: [null] })) }))
+      const connection = yield* connect(server.url)
+      const listing = connection.listTools({ timeout: 100, onRefused: () => Effect.never })
+      yield* failsWith(listing, "ConnectionFailed/TimedOut")
+    }))
+
   it.live("tools that are no list make no listing", () =>
     Effect.gen(function*() {
       for (const tools of [null, {}, "t", undefined]) {

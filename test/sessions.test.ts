@@ -78,6 +78,56 @@ describe("a legacy session", () => {
       assert.strictEqual(server.methods().filter((method) => method === "initialize").length, 2)
     }))
 
+  it.live("is opened anew to its end, though the call that found it gone has given up", () =>
+    Effect.gen(function*() {
+      let isSlow = true
+      const initialized = new Set<string | undefined>()
+      const server = yield* Raw.make(Raw.legacy({
+        "notifications/initialized": (socket, request) => {
+          const accept = () => {
+            initialized.add(request.headers["mcp-session-id"])
+            Raw.send(socket, 202, {})
+          }
+          if (request.nth === 1 && isSlow) setTimeout(accept, 150)
+          else accept()
+        },
+        "tools/call": (socket, request) => {
+          const id = request.headers["mcp-session-id"]
+          if (id === "s1") Raw.send(socket, 404, {})
+          else if (initialized.has(id)) Raw.sendResult(socket, request, Raw.textResult("ok"))
+          else Raw.sendError(socket, request, { code: -32002, message: "not initialized" })
+        }
+      }))
+      const connection = yield* connect(server.url)
+      yield* failsWith(connection.callTool("t", {}, { timeout: 50 }), "ConnectionFailed/TimedOut")
+      isSlow = false
+      assert.strictEqual((yield* connection.callTool("t")).text, "ok")
+      assert.strictEqual(server.methods().filter((method) => method === "initialize").length, 2)
+    }))
+
+  it.live("that cannot be opened anew fails all that wait for it, and is tried again by the next call", () =>
+    Effect.gen(function*() {
+      let isDown = false
+      const plain = Raw.legacy()
+      const server = yield* Raw.make(Raw.legacy({
+        initialize: (socket, request) => isDown ? Raw.send(socket, 503, {}) : plain(socket, request),
+        "tools/call": (socket, request) =>
+          request.headers["mcp-session-id"] === "s1"
+            ? Raw.send(socket, 404, {})
+            : Raw.sendResult(socket, request, Raw.textResult("ok"))
+      }))
+      const connection = yield* connect(server.url)
+      isDown = true
+      const failures = Array.from(
+        { length: 10 },
+        () => failsWith(connection.callTool("t"), "ConnectionFailed/HttpStatus")
+      )
+      yield* Effect.all(failures, { concurrency: "unbounded" })
+      assert.strictEqual(server.methods().filter((method) => method === "initialize").length, 2)
+      isDown = false
+      assert.strictEqual((yield* connection.callTool("t")).text, "ok")
+    }))
+
   for (const id of ["with space", "\u0001", "ü", "x".repeat(8192)]) {
     it.live(`with an id that cannot stand in a header (${JSON.stringify(id.slice(0, 12))}) is a violation`, () =>
       Effect.gen(function*() {

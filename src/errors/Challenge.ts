@@ -103,6 +103,7 @@ export const parse = (value: string | ReadonlyArray<string> | undefined): Readon
     skip(isSpace)
     if (token68 !== "" && isElementEnd() && isToken68Alone(token68)) {
       challenges.push({ scheme, parameters, token68 })
+      parameters = undefined
       return
     }
     challenges.push({ scheme, parameters })

@@ -132,9 +132,16 @@ export class UnsupportedVersion extends Data.TaggedError("UnsupportedVersion")<{
   readonly offered: ReadonlyArray<string>
   readonly supported: ReadonlyArray<string>
 }> {
+  constructor({ offered, supported }: {
+    readonly offered: ReadonlyArray<string>
+    readonly supported: ReadonlyArray<string>
+  }) {
+    super({ offered, supported: supported.slice(0, 16).map((version) => printable(version, 60)) })
+  }
+
   override get message(): string {
     return `no protocol revision in common: offered ${this.offered.join(", ")}; the server named ${
-      this.supported.length === 0 ? "none" : printable(this.supported.join(", "))
+      this.supported.length === 0 ? "none" : this.supported.join(", ")
     }`
   }
 }

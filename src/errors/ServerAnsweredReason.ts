@@ -4,11 +4,16 @@
 import * as Data from "effect/Data"
 import { printable } from "./Printable.ts"
 
+const maxMessageLength = 4096
+const maxNamed = 16
+const maxNameLength = 100
+
 /**
  * The server answered with a JSON-RPC error.
  *
- * `message` and `data` are the server's own; control and direction characters in `message` are escaped. `status` is the
- * HTTP status that carried it, where there was one. Codes: revision 2026-07-28, basic/index, "Error Codes".
+ * `message` and `data` are the server's own; control and direction characters in `message` are escaped, and what is past
+ * 4096 characters is cut off. `toJSON` leaves `data` out, which may be of any size and depth. `status` is the HTTP status
+ * that carried it, where there was one. Codes: revision 2026-07-28, basic/index, "Error Codes".
  *
  * @category reasons
  * @since 0.1.0
@@ -25,7 +30,12 @@ export class RpcError extends Data.TaggedError("RpcError")<{
     readonly data?: unknown
     readonly status?: number | undefined
   }) {
-    super({ ...props, message: printable(props.message, Number.POSITIVE_INFINITY) })
+    super({ ...props, message: printable(props.message, maxMessageLength) })
+  }
+
+  override toJSON(): unknown {
+    const { _tag, code, message, status } = this
+    return { _tag, code, message, ...(status === undefined ? {} : { status }) }
   }
 }
 
@@ -33,7 +43,7 @@ export class RpcError extends Data.TaggedError("RpcError")<{
  * The server needs input before it can finish, and it cannot be had: nobody handles what it asks for (`requests` names
  * the methods asked for), or it asked for nothing (`requests` is empty), or it went on asking past the bound.
  *
- * `rounds` is the number of answers that asked for input. Revision 2026-07-28, basic/patterns/mrtr.
+ * `rounds` is the number of answers that asked for input; of methods, sixteen are named at most. Revision 2026-07-28, basic/patterns/mrtr.
  *
  * @category reasons
  * @since 0.1.0
@@ -42,10 +52,14 @@ export class InputRequired extends Data.TaggedError("InputRequired")<{
   readonly rounds: number
   readonly requests: ReadonlyArray<string>
 }> {
+  constructor({ requests, rounds }: { readonly rounds: number; readonly requests: ReadonlyArray<string> }) {
+    super({ rounds, requests: requests.slice(0, maxNamed).map((request) => printable(request, maxNameLength)) })
+  }
+
   override get message(): string {
     return this.requests.length === 0
       ? `the server asks for input and does not say for what (after ${this.rounds} ${plural(this.rounds, "round")})`
-      : `the server asks for input that nobody here gives: ${printable(this.requests.join(", "))}`
+      : `the server asks for input that nobody here gives: ${this.requests.join(", ")}`
   }
 }
 
@@ -88,8 +102,12 @@ export class Unreadable extends Data.TaggedError("Unreadable")<{
 export class UnknownResultType extends Data.TaggedError("UnknownResultType")<{
   readonly resultType: string
 }> {
+  constructor({ resultType }: { readonly resultType: string }) {
+    super({ resultType: printable(resultType, maxNameLength) })
+  }
+
   override get message(): string {
-    return `the result is of an unknown type: ${printable(this.resultType, 60)}`
+    return `the result is of an unknown type: ${this.resultType}`
   }
 }
 

@@ -25,20 +25,26 @@ export interface Deadline {
 const clockOf = (fiber: Fiber.Fiber<unknown, unknown>): Clock.Clock => fiber.getRef(Clock.Clock)
 
 /**
+ * In milliseconds, on the clock that nobody sets: a deadline is no time of day.
+ */
+const nowOn = (clock: Clock.Clock): number => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
+
+/**
  * Starts the clock for an operation.
  */
 export const start = <A, E>(
   total: Duration.Duration,
   each: Duration.Duration,
   run: (deadline: Deadline) => Effect.Effect<A, E>
-): Effect.Effect<A, E> =>
-  Effect.withFiber((fiber) => run({ total, each, startedAt: clockOf(fiber).currentTimeMillisUnsafe() }))
+): Effect.Effect<A, E> => Effect.withFiber((fiber) => run({ total, each, startedAt: nowOn(clockOf(fiber)) }))
 
 /**
  * Whether the operation as a whole has had its time.
  */
 export const isOver = (deadline: Deadline): Effect.Effect<boolean> =>
-  Effect.map(Clock.currentTimeMillis, (at) => at - deadline.startedAt >= Duration.toMillis(deadline.total))
+  Effect.withFiber((fiber) =>
+    Effect.succeed(nowOn(clockOf(fiber)) - deadline.startedAt >= Duration.toMillis(deadline.total))
+  )
 
 interface Pending {
   expiresAt: number
@@ -81,14 +87,14 @@ export const watch = (): Watch => {
     if (at >= wakesAt) return
     sleeper?.interruptUnsafe()
     wakesAt = at
-    const left = Duration.millis(at - clock.currentTimeMillisUnsafe())
+    const left = Duration.millis(at - nowOn(clock))
     sleeper = Effect.runFork(Effect.andThen(clock.sleep(left), Effect.sync(() => expire(clock))))
   }
 
   const expire = (clock: Clock.Clock): void => {
     sleeper = undefined
     wakesAt = Number.POSITIVE_INFINITY
-    const now = clock.currentTimeMillisUnsafe()
+    const now = nowOn(clock)
     let next = Number.POSITIVE_INFINITY
     for (const request of pending) {
       if (request.expiresAt <= now) request.fail(new TimedOut({ limit: request.limit }))
@@ -109,10 +115,10 @@ export const watch = (): Watch => {
         const clock = clockOf(fiber)
         const endsAt = startedAt + Duration.toMillis(total)
         const expiry = () => {
-          const at = clock.currentTimeMillisUnsafe() + Duration.toMillis(each)
+          const at = nowOn(clock) + Duration.toMillis(each)
           return at > endsAt ? { expiresAt: endsAt, limit: total } : { expiresAt: at, limit: each }
         }
-        if (clock.currentTimeMillisUnsafe() >= endsAt) return Effect.fail(new TimedOut({ limit: total }))
+        if (nowOn(clock) >= endsAt) return Effect.fail(new TimedOut({ limit: total }))
         const runFork = Effect.runForkWith(fiber.context)
         return Effect.callback((resume) => {
           let running: Fiber.Fiber<A, E> | undefined

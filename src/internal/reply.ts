@@ -44,6 +44,11 @@ export interface ReplyReader {
  */
 const maxDropped = 8
 
+/**
+ * A server that puts more into an event's id would have it sent back to it with every resumption.
+ */
+const maxEventIdLength = 4096
+
 const mediaType = (head: Head): string =>
   (header(head.headers, "content-type") ?? "").split(";", 1)[0]!.trim().toLowerCase()
 
@@ -122,7 +127,15 @@ export const readReply = (
     return found ?? Result.fail(`no response in the body: ${dropped[0] ?? "an empty batch"}`)
   }
 
-  const resumeFrom = (): string => found === undefined && isHeaderValue(lastEventId) ? lastEventId : ""
+  const resumeFrom = (): string =>
+    found === undefined && lastEventId.length <= maxEventIdLength && isHeaderValue(lastEventId) ? lastEventId : ""
+
+  const encodingProblem = (head: Head): ProtocolViolation | undefined => {
+    const encoding = header(head.headers, "content-encoding")
+    return encoding === undefined || encoding.toLowerCase() === "identity"
+      ? undefined
+      : new ProtocolViolation({ detail: "a content encoding that was not asked for" })
+  }
 
   return {
     dropped,
@@ -138,16 +151,14 @@ export const readReply = (
     onResume: (head) => {
       if (isRefusal(head.status)) return "none"
       if (head.status !== 200) return new HttpStatus({ status: head.status })
-      return mediaType(head) === "text/event-stream"
+      return encodingProblem(head) ?? (mediaType(head) === "text/event-stream"
         ? readStream()
-        : new ProtocolViolation({ detail: "a resumption that is no event stream" })
+        : new ProtocolViolation({ detail: "a resumption that is no event stream" }))
     },
     onHead: (head) => {
       if (isRefusal(head.status)) return "none"
-      const encoding = header(head.headers, "content-encoding")
-      if (encoding !== undefined && encoding.toLowerCase() !== "identity") {
-        return new ProtocolViolation({ detail: "a content encoding that was not asked for" })
-      }
+      const problem = encodingProblem(head)
+      if (problem !== undefined) return problem
       const type = mediaType(head)
       if (type === "application/json") return "text"
       return type === "text/event-stream" && head.status === 200 ? readStream() : "none"

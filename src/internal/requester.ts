@@ -2,11 +2,12 @@
  * Requests on one connection: ids, envelopes, deadlines, the meter, and a session that is opened anew when the server
  * has forgotten it.
  */
+import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
-import * as Semaphore from "effect/Semaphore"
 import {
   ConnectionFailed,
   type ConnectionFailedReason,
@@ -25,6 +26,7 @@ import type { ByteBudget, Meter } from "../services/ByteBudget.ts"
 import { overBudget } from "../services/HttpExchange.ts"
 import type { McpPolicy } from "../services/McpPolicy.ts"
 import type { Reply, Transport } from "../services/Transport.ts"
+import { read as readArguments } from "./arguments.ts"
 import * as Deadline from "./deadline.ts"
 import * as Envelope from "./envelope.ts"
 import * as Handshake from "./handshake.ts"
@@ -85,6 +87,10 @@ export interface Requester {
    */
   readonly send: (operation: Operation, call: Call) => Effect.Effect<Reply, McpError>
   /**
+   * Runs something of the application's under the deadline of an operation.
+   */
+  readonly within: <A>(operation: Operation, effect: Effect.Effect<A, McpError>) => Effect.Effect<A, McpError>
+  /**
    * Reads a reply: an error fails, and so does a result of a type that nobody knows.
    */
   readonly outcome: (operation: Operation, reply: Reply) => Effect.Effect<Outcome, McpError>
@@ -127,6 +133,9 @@ export const make = Effect.fnUntraced(function*(
   const answered = (operation: string, reason: ServerAnsweredReason): ServerAnswered =>
     new ServerAnswered({ operation, server, reason })
 
+  if (asJson(clientInfo) === undefined) {
+    return yield* new InvalidInput({ operation: "connect", server, detail: "clientInfo is not one JSON object" })
+  }
   const watch = yield* Effect.acquireRelease(Effect.sync(Deadline.watch), ({ close }) => Effect.sync(close))
 
   const connectionMeter = budget.scope === "connection"
@@ -224,31 +233,54 @@ export const make = Effect.fnUntraced(function*(
   const { version } = negotiated
   const writer = writerFor(version)
 
-  // Calls that find the session gone at the same time open one new session between them.
+  // A session that is gone is opened anew once, for all calls that find it gone: on a fiber of the connection, so that no
+  // caller's deadline or interruption leaves it half open. Where that fails, the next call tries again before it is sent.
   let generation = 0
-  const reopening = Semaphore.makeUnsafe(1)
-  const reopen = (operation: Operation, legacy: ProtocolVersion.Legacy, found: number): Effect.Effect<void, McpError> =>
-    bounded(
-      operation,
-      () =>
-        reopening.withPermit(Effect.suspend(() =>
-          found === generation
-            ? Effect.map(Handshake.initialize(channel(operation), legacy, [legacy]), () => {
-              generation++
-            })
-            : Effect.void
-        ))
-    )
+  let lost: McpError | undefined
+  let reopening: Deferred.Deferred<void, McpError> | undefined
+  const scope = yield* Effect.scope
+  const reopen = (legacy: ProtocolVersion.Legacy): Effect.Effect<void, McpError> =>
+    Effect.suspend(() => {
+      if (reopening !== undefined) return Deferred.await(reopening)
+      const outcome = reopening = Deferred.makeUnsafe<void, McpError>()
+      const initialize = open(
+        "connect",
+        {},
+        (operation) => Handshake.initialize(channel(operation), legacy, [legacy])
+      )
+      const opening = Effect.matchEffect(initialize, {
+        onFailure: (error) => {
+          generation++
+          lost = error
+          return Effect.fail(error)
+        },
+        onSuccess: () => {
+          generation++
+          lost = undefined
+          return Effect.void
+        }
+      }).pipe(
+        Effect.onExit((exit) => {
+          reopening = undefined
+          return Deferred.done(outcome, exit)
+        })
+      )
+      return Effect.andThen(Effect.forkIn(opening, scope), Deferred.await(outcome))
+    })
 
   const send = (operation: Operation, call: Call): Effect.Effect<Reply, McpError> => {
     const once = exchange(operation, writer, call)
     if (!ProtocolVersion.isLegacy(version)) return once
+    const reopened = bounded(operation, () => reopen(version))
     return Effect.suspend(() => {
       const found = generation
       return Effect.catchIf(
-        once,
+        lost === undefined && reopening === undefined ? once : Effect.andThen(reopened, once),
         (error) => error._tag === "ConnectionFailed" && error.reason._tag === "SessionExpired",
-        () => Effect.andThen(reopen(operation, version, found), once)
+        () => {
+          if (found === generation) return Effect.andThen(reopened, once)
+          return lost === undefined ? once : Effect.fail(lost)
+        }
       )
     })
   }
@@ -258,14 +290,14 @@ export const make = Effect.fnUntraced(function*(
     failed,
     answered,
     send,
+    within: (operation, effect) => bounded(operation, () => effect),
     operation: (name, attributes, given, run) =>
       traced(name, { ...attributes, "server.address": server, "mcp.protocol.version": version }, (traceparent) => {
-        const meta = given?.meta === undefined && traceparent === undefined
-          ? undefined
-          : { given: given?.meta, traceparent }
-        if (given?.meta !== undefined && !hasJson(given.meta)) {
-          return Effect.fail(new InvalidInput({ operation: name, server, detail: "meta has no JSON" }))
+        const ownMeta = given?.meta === undefined ? undefined : asJson(given.meta)
+        if (given?.meta !== undefined && ownMeta === undefined) {
+          return Effect.fail(new InvalidInput({ operation: name, server, detail: "meta is not one JSON object" }))
         }
+        const meta = ownMeta === undefined && traceparent === undefined ? undefined : { given: ownMeta, traceparent }
         return open(name, { meta, timeout: given?.timeout }, run)
       }),
     outcome: (operation, { response, status }) => {
@@ -290,10 +322,10 @@ const readTimeout = (timeout: Duration.Input): Duration.Duration | undefined =>
     ? undefined
     : Option.getOrUndefined(Option.filter(Duration.fromInput(timeout), (duration) => Duration.toMillis(duration) >= 0))
 
-const hasJson = (meta: JsonObject): boolean => {
-  try {
-    return JSON.stringify(meta).startsWith("{")
-  } catch {
-    return false
-  }
+/**
+ * An object as it is sent, whatever its `toJSON` makes of it; `undefined` where that is no object.
+ */
+const asJson = (value: JsonObject): JsonObject | undefined => {
+  const read = readArguments(value)
+  return Result.isSuccess(read) ? read.success.value() : undefined
 }

@@ -13,7 +13,8 @@ const maxLength = 8192
  * never sent, is dropped.
  */
 export const parse = (input: string | URL): Result.Result<URL, string> => {
-  const text = typeof input === "string" ? input : input.href
+  const text: unknown = typeof input === "string" ? input : input?.href
+  if (typeof text !== "string") return Result.fail("the URL is none")
   if (text.length > maxLength) return Result.fail(`the URL is longer than ${maxLength} characters`)
   const url = URL.parse(text)
   if (url === null) return Result.fail("the URL cannot be parsed")

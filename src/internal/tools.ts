@@ -88,7 +88,7 @@ export const make = (
         return yield* requester.answered(operation.name, new Unreadable({ detail: added.failure }))
       }
       const { nextCursor, refused } = added.success
-      if (refused.length > 0) yield* report(refused, onRefused)
+      if (refused.length > 0) yield* requester.within(operation, report(refused, onRefused))
       return nextCursor
     })
 

@@ -9,6 +9,9 @@
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
@@ -99,13 +102,25 @@ const reserved = (name: string): boolean =>
     "upgrade"
   ].includes(name)
 
+/**
+ * The text of a secret; `undefined` where it was wiped.
+ */
+const reveal = (value: string | Redacted.Redacted): string | undefined => {
+  try {
+    return typeof value === "string" ? value : Redacted.value(value)
+  } catch {
+    return undefined
+  }
+}
+
 const givenHeaders = (
   given: Readonly<Record<string, string | Redacted.Redacted>>
 ): Result.Result<ReadonlyArray<string>, string> => {
   const headers: Array<string> = []
   for (const [key, value] of Object.entries(given)) {
     const name = key.toLowerCase()
-    const text = typeof value === "string" ? value : Redacted.value(value)
+    const text = reveal(value)
+    if (text === undefined) return Result.fail(`the value of the header ${name} is no longer known`)
     if (!isHeaderName(name)) return Result.fail("a header name is not a token")
     if (reserved(name)) return Result.fail(`the header ${name} belongs to the protocol`)
     if (!isHeaderValue(text)) return Result.fail(`the value of the header ${name} cannot stand in a header`)
@@ -172,7 +187,10 @@ export const make = Effect.fnUntraced(function*(
       ? (_, headers) => Effect.succeed(headers.concat(fixedHeaders))
       : (operation, headers) =>
         credentials.headers.pipe(
-          Effect.mapError(() => new Unauthorized({ operation, server, status: undefined, challenges: [] })),
+          // However it ends, be it by a defect of its own: what it was asked for cannot be had.
+          Effect.catchCause(() =>
+            Effect.fail(new Unauthorized({ operation, server, status: undefined, challenges: [] }))
+          ),
           Effect.flatMap((given) =>
             Effect.mapError(
               Effect.fromResult(givenHeaders(given)),
@@ -319,11 +337,16 @@ export const make = Effect.fnUntraced(function*(
     session = undefined
     if (negotiated !== undefined) headers.push("mcp-protocol-version", negotiated)
     const meter = ByteBudget.make({ limit: maxHeaderBlock }).open()
-    return send("close", { method: "DELETE", url, body: undefined, meter, onHead: () => "none" }, headers).pipe(
-      Effect.interruptible,
-      Effect.timeout(policy.closeTimeout),
-      Effect.asVoid,
-      Effect.catch((error) => note("session not deleted", error.message))
+    const deleting = send("close", { method: "DELETE", url, body: undefined, meter, onHead: () => "none" }, headers)
+    // On a fiber of its own, which is left behind at the bound: what signs the request may not let itself be interrupted.
+    return Effect.flatMap(
+      Effect.forkDetach(Effect.interruptible(deleting)),
+      (fiber) =>
+        Effect.flatMap(Effect.timeoutOption(Fiber.await(fiber), policy.closeTimeout), (exit) => {
+          fiber.interruptUnsafe()
+          if (Option.isSome(exit) && Exit.isSuccess(exit.value)) return Effect.void
+          return note("session not deleted", Option.isSome(exit) ? "the request failed" : "no answer in time")
+        })
     )
   })
 

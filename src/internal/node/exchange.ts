@@ -176,10 +176,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.scanner.progress()
+    this.scanner.progress(chunk.length)
     if (this.settled) {
       this.drained += chunk.length
-      if (this.drained > this.drainLimit) this.end(new Abort())
+      if (!this.request.meter.take(chunk.length) || this.drained > this.drainLimit) this.end(new Abort())
     } else if (this.request.meter.take(chunk.length)) {
       this.feed?.(chunk)
     } else {
@@ -187,8 +187,15 @@ export class Exchange implements Dispatcher.DispatchHandler {
     }
   }
 
-  onResponseEnd(): void {
-    if (!this.settled) this.answer(this.finish(), Number.POSITIVE_INFINITY)
+  onResponseEnd(controller: Dispatcher.DispatchController): void {
+    if (!this.settled) {
+      const trailers = controller.rawTrailers
+      if (Array.isArray(trailers) && trailers.length > 0 && !this.request.meter.take(fieldBytes(trailers))) {
+        this.fail(overBudget(this.request.meter))
+      } else {
+        this.answer(this.finish(), Number.POSITIVE_INFINITY)
+      }
+    }
     this.release()
   }
 

@@ -2,17 +2,20 @@
  * The connection pool: undici's, with a dial that asks the guard and a tap that counts what comes in.
  */
 import * as Undici from "@effect/platform-node/Undici"
+import * as Cause from "effect/Cause"
 import type * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import type { Dns } from "effect/net/Dns"
 import * as NetAddress from "effect/net/NetAddress"
+import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as NodeDns from "node:dns"
 import * as Net from "node:net"
 import type { ConnectionOptions } from "node:tls"
-import { type ConnectionFailedReason, Unreachable } from "../../errors/McpError.ts"
+import { type ConnectionFailedReason, EgressDenied, Unreachable } from "../../errors/McpError.ts"
 import type { EgressGuard } from "../../services/EgressGuard.ts"
 import { type HttpAnswer, type HttpExchange, type HttpRequest, maxHeaderBlock } from "../../services/HttpExchange.ts"
 import { Abort, Exchange, type Outcome } from "./exchange.ts"
@@ -31,7 +34,8 @@ export interface PoolOptions {
   readonly connectTimeout?: Duration.Input | undefined
   /**
    * Offers HTTP/2 to https servers. Off by default: over HTTP/2 a header block is measured after Node has parsed it, so
-   * that its 64 KiB cap bounds what is used and not what is received.
+   * that its 64 KiB cap bounds what is used and not what is received; and cancelling many calls at once can keep
+   * `node:http2` of Node 26 busy for ever, and break calls beside them.
    */
   readonly http2?: boolean | undefined
   /**
@@ -67,21 +71,36 @@ const systemResolve: Resolve = (hostname, options, callback) => {
   return () => {}
 }
 
+const toLookupAddress = (address: NetAddress.IpAddress): LookupAddress => ({
+  address: NetAddress.formatIp(address),
+  family: NetAddress.isIpv4Address(address) ? 4 : 6
+})
+
 const resolveWith = (dns: Dns["Service"], services: Context.Context<never>): Resolve => {
   const runFork = Effect.runForkWith(services)
   return (hostname, _options, callback) => {
-    const lookingUp = runFork(Effect.match(dns.lookup(hostname), {
-      onFailure: (error) => callback(new LookupFailed(error.reason), []),
-      onSuccess: (addresses) =>
-        callback(
-          null,
-          addresses.map((address) => ({
-            address: NetAddress.formatIp(address),
-            family: NetAddress.isIpv4Address(address) ? 4 : 6
-          }))
-        )
+    const lookingUp = runFork(Effect.suspend(() => dns.lookup(hostname)))
+    // However it ends, the dial is waiting.
+    lookingUp.addObserver(Exit.match({
+      onFailure: (cause) => {
+        const error = Option.getOrUndefined(Cause.findErrorOption(cause))
+        callback(new LookupFailed(error?.reason ?? "LookupFailed"), [])
+      },
+      onSuccess: (addresses) => callback(null, addresses.map(toLookupAddress))
     }))
     return () => lookingUp.interruptUnsafe()
+  }
+}
+
+/**
+ * A guard of the application's own may throw; nothing that is not allowed is let through.
+ */
+const vet = (guard: Guard, host: string, address: string): Abort | undefined => {
+  try {
+    const verdict = guard.vetAddress(host, address)
+    return Result.isFailure(verdict) ? new Abort(verdict.failure) : undefined
+  } catch {
+    return new Abort(new EgressDenied({ host, address }))
   }
 }
 
@@ -96,8 +115,8 @@ const guardedLookup =
       const found = addresses[0]
       if (error !== null || found === undefined) return callback(error ?? new LookupFailed("ENOTFOUND"), "", 0)
       for (const { address } of addresses) {
-        const verdict = guard.vetAddress(hostname, address)
-        if (Result.isFailure(verdict)) return callback(new Abort(verdict.failure), "", 0)
+        const refusal = vet(guard, hostname, address)
+        if (refusal !== undefined) return callback(refusal, "", 0)
       }
       if (options.all === true) callback(null, [...addresses])
       else callback(null, found.address, found.family)
@@ -151,23 +170,24 @@ const guardedConnector = (guard: Guard, resolve: Resolve, dials: Dials, options:
   ): Net.Socket | undefined => {
     // `lookup` is not called where there is nothing to look up.
     if (Net.isIP(target.hostname) !== 0) {
-      const verdict = guard.vetAddress(target.hostname, target.hostname)
-      if (Result.isFailure(verdict)) {
-        callback(new Abort(verdict.failure), null)
+      const refusal = vet(guard, target.hostname, target.hostname)
+      if (refusal !== undefined) {
+        callback(refusal, null)
         return undefined
       }
     }
-    const timer = setTimeout(() => {
-      socket.destroy(
-        new Abort(new Unreachable({ delivered: "no", detail: `no connection within ${Duration.format(limit)}` }))
-      )
-    }, Duration.toMillis(limit))
     giveUpLookup = () => {}
+    // May throw, where TLS cannot be set up with the options it was given: undici fails the request.
     const socket = dial(target, (...result) => {
       clearTimeout(timer)
       dials.remove(socket)
       callback(...result)
     })
+    const timer = setTimeout(() => {
+      socket.destroy(
+        new Abort(new Unreachable({ delivered: "no", detail: `no connection within ${Duration.format(limit)}` }))
+      )
+    }, timerMillis(limit))
     // A dial starts its look-up before it returns.
     const giveUp = giveUpLookup
     socket.once("close", () => {
@@ -179,6 +199,12 @@ const guardedConnector = (guard: Guard, resolve: Resolve, dials: Dials, options:
     return socket
   }
 }
+
+/**
+ * What a timer of Node can hold.
+ */
+const timerMillis = (duration: Duration.Duration): number =>
+  Math.min(Math.max(Duration.toMillis(duration), 1), 2 ** 31 - 1)
 
 type Connector = ReturnType<typeof guardedConnector>
 
@@ -236,7 +262,7 @@ export const make = Effect.fnUntraced(function*(
     : resolveWith(options.dns, yield* Effect.context<never>())
   const dials = new Dials()
   const connector = guardedConnector(guard, resolve, dials, options)
-  const idle = Duration.toMillis(Duration.fromInputUnsafe(options.idleTimeout ?? "90 seconds"))
+  const idle = timerMillis(Duration.fromInputUnsafe(options.idleTimeout ?? "90 seconds"))
   const clientOptions: Undici.Client.Options = {
     allowH2: options.http2 === true,
     // Deadlines belong to whoever asks.

@@ -20,8 +20,8 @@ const advance = (matched: number, byte: number): number =>
  */
 export interface HeadScanner {
   /**
-   * Takes the next bytes off the wire. `false` says that a header block, or what stands between two pieces of content,
-   * has grown past the cap.
+   * Takes the next bytes off the wire. `false` says that a header block has grown past the cap, or that what is not
+   * content has grown past the cap and `framing` bytes for every byte of content.
    */
   readonly feed: (chunk: Uint8Array) => boolean
   /**
@@ -29,9 +29,9 @@ export interface HeadScanner {
    */
   readonly endHead: (isLast: boolean) => number
   /**
-   * The parser has handed over content.
+   * The parser has handed over so many bytes of content.
    */
-  readonly progress: () => void
+  readonly progress: (bytes: number) => void
   /**
    * The status in the first line of the block that is coming in, once it is there.
    */
@@ -39,11 +39,17 @@ export interface HeadScanner {
 }
 
 /**
- * A scanner with a cap, in bytes, for each header block and for each run of bytes that brings nothing.
+ * A chunk of one byte takes five more; servers may pad its size a little.
+ */
+const framing = 8
+
+/**
+ * A scanner with a cap, in bytes, for each header block and for what comes beside the content.
  */
 export const make = (cap: number): HeadScanner => {
   let inHead = true
   let size = 0
+  let content = 0
   let matched = 0
   let firstLine = ""
   // Parsers pass over line breaks before a status line.
@@ -81,9 +87,9 @@ export const make = (cap: number): HeadScanner => {
   return {
     feed: (bytes) => {
       if (!inHead) {
-        const within = size <= cap
+        const isWithin = size - content <= cap + framing * content
         size += bytes.length
-        return within
+        return isWithin
       }
       size += chunk.length - start
       chunk = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -104,8 +110,8 @@ export const make = (cap: number): HeadScanner => {
       else look()
       return total
     },
-    progress: () => {
-      size = 0
+    progress: (bytes) => {
+      content += bytes
     },
     status: () => {
       const digits = /^HTTP\/\d\.\d (\d{3})$/.exec(firstLine)
