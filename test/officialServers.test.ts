@@ -11,6 +11,7 @@ import * as Http from "node:http"
 import { createRequire } from "node:module"
 import * as Net from "node:net"
 import { connect } from "./support/connect.ts"
+import { listen } from "./support/listen.ts"
 
 const freePort: Effect.Effect<number> = Effect.callback((resume) => {
   const server = Net.createServer().listen(0, "127.0.0.1", () => {
@@ -43,17 +44,8 @@ const counting = (target: number) =>
         onward.end(body)
       })
     })
-    yield* Effect.acquireRelease(
-      Effect.callback<void>((resume) => {
-        server.listen(0, "127.0.0.1", () => resume(Effect.void))
-      }),
-      () =>
-        Effect.callback<void>((resume) => {
-          server.close(() => resume(Effect.void))
-          server.closeAllConnections()
-        })
-    )
-    return { url: `http://127.0.0.1:${(server.address() as Net.AddressInfo).port}/mcp`, seen }
+    const port = yield* listen(server, () => server.closeAllConnections())
+    return { url: `http://127.0.0.1:${port}/mcp`, seen }
   })
 
 const everything = Effect.gen(function*() {
@@ -100,17 +92,7 @@ const modern = Effect.gen(function*() {
   const server = Http.createServer((request, response) =>
     void respond(request as Parameters<typeof respond>[0], response)
   )
-  yield* Effect.acquireRelease(
-    Effect.callback<void>((resume) => {
-      server.listen(0, "127.0.0.1", () => resume(Effect.void))
-    }),
-    () =>
-      Effect.callback<void>((resume) => {
-        server.close(() => resume(Effect.void))
-        server.closeAllConnections()
-      })
-  )
-  return (server.address() as Net.AddressInfo).port
+  return yield* listen(server, () => server.closeAllConnections())
 })
 
 describe("official servers", () => {

@@ -8,6 +8,7 @@ import type * as Net from "node:net"
 import { ByteBudget, EgressGuard, McpConnection, type McpError } from "../src/index.ts"
 import { NodeMcp } from "../src/node.ts"
 import { failsWith } from "./support/connect.ts"
+import { listen } from "./support/listen.ts"
 import { discoverResult, textResult } from "./support/rawServer.ts"
 
 const fixture = (name: string): string => readFileSync(new URL(`./fixtures/${name}`, import.meta.url), "utf8")
@@ -47,17 +48,8 @@ const serve = (onCall: Respond) =>
       sessions.add(session)
       session.on("close", () => sessions.delete(session))
     })
-    yield* Effect.acquireRelease(
-      Effect.callback<void>((resume) => {
-        server.listen(0, "127.0.0.1", () => resume(Effect.void))
-      }),
-      () =>
-        Effect.callback<void>((resume) => {
-          server.close(() => resume(Effect.void))
-          for (const socket of sockets) socket.destroy()
-        })
-    )
-    return { url: `https://127.0.0.1:${(server.address() as Net.AddressInfo).port}/mcp`, versions, sessions }
+    const port = yield* listen(server, () => sockets.forEach((socket) => socket.destroy()))
+    return { url: `https://127.0.0.1:${port}/mcp`, versions, sessions }
   })
 
 const ok: Respond = (response, id) => json(response, id, textResult("ok"))

@@ -10,9 +10,9 @@ import { Client as McpClient } from "@modelcontextprotocol/sdk/client/index.js"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv"
-import { args, checkAnswer, checkLarge, checkTools, firstText, largeTool, tool } from "../tasks.ts"
-import { type Client, fromPromises } from "./client.ts"
+import type { Client } from "./client.ts"
 import * as KeepAliveFetch from "./fetch.ts"
+import { fromSdk } from "./sdk.ts"
 
 export const open = async (url: string): Promise<Client> => {
   const { close, fetch } = KeepAliveFetch.make()
@@ -26,11 +26,6 @@ export const open = async (url: string): Promise<Client> => {
     return client
   }
 
-  const callTool = async (client: McpClient, name: string): Promise<unknown> => {
-    const { content } = await client.callTool({ name, arguments: args })
-    return firstText(content)
-  }
-
   const listTools = async (client: McpClient): Promise<ReadonlyArray<unknown>> => {
     const tools: Array<unknown> = []
     let cursor: string | undefined
@@ -42,18 +37,5 @@ export const open = async (url: string): Promise<Client> => {
     return tools
   }
 
-  const shared = await connect()
-  return fromPromises({
-    call: async () => checkAnswer(await callTool(shared, tool)),
-    list: async () => checkTools(await listTools(shared)),
-    large: async () => checkLarge(await callTool(shared, largeTool)),
-    workItem: async () => {
-      const client = await connect()
-      checkAnswer(await callTool(client, tool))
-      await client.close()
-    }
-  }, async () => {
-    await shared.close()
-    await close()
-  })
+  return fromSdk(connect, listTools, close)
 }

@@ -10,9 +10,10 @@
  */
 import { Client as McpClient, StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/client/validators/ajv"
-import { args, checkAnswer, checkLarge, checkTools, firstText, largeTool, modernVersion, tool } from "../tasks.ts"
-import { type Client, fromPromises } from "./client.ts"
+import { modernVersion } from "../tasks.ts"
+import type { Client } from "./client.ts"
 import * as KeepAliveFetch from "./fetch.ts"
+import { fromSdk } from "./sdk.ts"
 
 export const open = async (url: string): Promise<Client> => {
   const { close, fetch } = KeepAliveFetch.make()
@@ -27,23 +28,8 @@ export const open = async (url: string): Promise<Client> => {
     return client
   }
 
-  const callTool = async (client: McpClient, name: string): Promise<unknown> => {
-    const { content } = await client.callTool({ name, arguments: args })
-    return firstText(content)
-  }
+  const listTools = async (client: McpClient): Promise<ReadonlyArray<unknown>> =>
+    (await client.listTools(undefined, { cacheMode: "bypass" })).tools
 
-  const shared = await connect()
-  return fromPromises({
-    call: async () => checkAnswer(await callTool(shared, tool)),
-    list: async () => checkTools((await shared.listTools(undefined, { cacheMode: "bypass" })).tools),
-    large: async () => checkLarge(await callTool(shared, largeTool)),
-    workItem: async () => {
-      const client = await connect()
-      checkAnswer(await callTool(client, tool))
-      await client.close()
-    }
-  }, async () => {
-    await shared.close()
-    await close()
-  })
+  return fromSdk(connect, listTools, close)
 }

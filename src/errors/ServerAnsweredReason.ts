@@ -43,7 +43,8 @@ export class RpcError extends Data.TaggedError("RpcError")<{
  * The server needs input before it can finish, and it cannot be had: nobody handles what it asks for (`requests` names
  * the methods asked for), or it asked for nothing (`requests` is empty), or it went on asking past the bound.
  *
- * `rounds` is the number of answers that asked for input; of methods, sixteen are named at most. Revision 2026-07-28, basic/patterns/mrtr.
+ * `rounds` is the number of answers that asked for input; of methods, sixteen are named at most. Revision 2026-07-28,
+ * basic/patterns/mrtr.
  *
  * @category reasons
  * @since 0.1.0

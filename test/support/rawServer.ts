@@ -5,6 +5,7 @@
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Net from "node:net"
+import { listen } from "./listen.ts"
 
 export interface RawRequest {
   readonly httpMethod: string
@@ -94,17 +95,7 @@ export const make = (respond: Responder, host = "127.0.0.1"): Effect.Effect<RawS
         }
       })
     })
-    yield* Effect.acquireRelease(
-      Effect.callback<void>((resume) => {
-        server.listen(0, host, () => resume(Effect.void))
-      }),
-      () =>
-        Effect.callback<void>((resume) => {
-          server.close(() => resume(Effect.void))
-          for (const socket of sockets) socket.destroy()
-        })
-    )
-    const { port } = server.address() as Net.AddressInfo
+    const port = yield* listen(server, () => sockets.forEach((socket) => socket.destroy()), host)
     const atMost = (limit: number) =>
       Effect.callback<void>((resume) => {
         const startedAt = Date.now()
