@@ -5,9 +5,12 @@
  */
 export * as McpError from "./errors/McpError.ts"
 export * as Capabilities from "./schema/Capabilities.ts"
+export * as Completion from "./schema/Completion.ts"
 export * as Content from "./schema/Content.ts"
 export * as JsonText from "./schema/Json.ts"
+export * as Prompt from "./schema/Prompt.ts"
 export * as ProtocolVersion from "./schema/ProtocolVersion.ts"
+export * as Resource from "./schema/Resource.ts"
 export * as Tool from "./schema/Tool.ts"
 export * as ByteBudget from "./services/ByteBudget.ts"
 export * as Credentials from "./services/Credentials.ts"

@@ -143,7 +143,7 @@ describe("entries", () => {
       const reported = yield* Ref.get(refused)
       assert.strictEqual(reported.length, entries.length - 2)
       assert.deepStrictEqual(reported[0], { name: undefined, reason: "not an object", entry: null })
-      assert.include(reported.map(({ reason }) => reason), "the name is taken by another tool")
+      assert.include(reported.map(({ reason }) => reason), "the name is taken by another one")
       assert.isTrue(reported.every(({ reason }) => reason.length > 0))
     }))
 

@@ -24,7 +24,7 @@ type Found = Readonly<Record<string, ReadonlyArray<string>>>
 
 const found = (schema: JsonObject): Found =>
   Object.fromEntries(
-    Result.getOrThrow(mirroredParameters(schema)).map(({ header, path }) => [header, path])
+    mirroredParameters(schema).parameters.map(({ header, path }) => [header, path])
   )
 
 const valid: Readonly<Record<string, readonly [JsonObject, Found]>> = {
@@ -222,12 +222,12 @@ describe("mirroredParameters", () => {
   })
 
   it.each(Object.entries(invalid))("refuses an annotation on %s", (_, schema) => {
-    const parameters = mirroredParameters(schema)
-    assert.isTrue(Result.isFailure(parameters))
-    assert.isString(Result.merge(parameters))
+    const { parameters, problem } = mirroredParameters(schema)
+    assert.isString(problem)
+    assert.deepStrictEqual(parameters, [])
   })
 
-  const depth = 100_000
+  const depth = 5_000
   const deep = (inner: unknown, wrap: (inner: unknown) => unknown): JsonObject => {
     let outer = inner
     for (let i = 0; i < depth; i++) outer = wrap(outer)
@@ -235,9 +235,7 @@ describe("mirroredParameters", () => {
   }
 
   it("follows a schema as deep as it likes", () => {
-    const parameters = Result.getOrThrow(
-      mirroredParameters(deep(annotated, (a) => object({ a: a as JsonObject })))
-    )
+    const { parameters } = mirroredParameters(deep(annotated, (a) => object({ a: a as JsonObject })))
     assert.strictEqual(parameters[0]?.path.length, depth)
     const args = deep("value", (a) => ({ a }))
     assert.deepStrictEqual(Result.getOrThrow(parameterHeaders(parameters, args)), ["Mcp-Param-A", "value"])
@@ -249,8 +247,14 @@ describe("mirroredParameters", () => {
     ["$defs", (a) => ({ $defs: { a } })],
     ["arrays in arrays", (inner) => ({ anyOf: [[inner]] })]
   ])("finds what is wrong as deep as it likes: %s", (_, wrap) => {
-    assert.isTrue(Result.isFailure(mirroredParameters(deep(annotated, wrap))))
-    assert.deepStrictEqual(Result.getOrThrow(mirroredParameters(deep({ type: "string" }, wrap))), [])
+    assert.isString(mirroredParameters(deep(annotated, wrap)).problem)
+    assert.isUndefined(mirroredParameters(deep({ type: "string" }, wrap)).problem)
+  })
+
+  it("gives up on a schema with more in it than anybody writes", () => {
+    const { problem, visited } = mirroredParameters({ anyOf: Array.from({ length: 1_000_000 }, () => ({})) })
+    assert.match(problem ?? "", /^more than 16384 schemas/)
+    assert.isBelow(visited, 20_000)
   })
 })
 

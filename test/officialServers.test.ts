@@ -48,12 +48,12 @@ const counting = (target: number) =>
     return { url: `http://127.0.0.1:${port}/mcp`, seen }
   })
 
-const everything = Effect.gen(function*() {
+const everything = Effect.fnUntraced(function*(transport: "streamableHttp" | "sse") {
   const port = yield* freePort
   const script = createRequire(import.meta.url).resolve("@modelcontextprotocol/server-everything/dist/index.js")
   yield* Effect.acquireRelease(
     Effect.sync(() =>
-      spawn(process.execPath, [script, "streamableHttp"], {
+      spawn(process.execPath, [script, transport], {
         env: { ...process.env, PORT: String(port) },
         stdio: "ignore"
       })
@@ -98,7 +98,7 @@ const modern = Effect.gen(function*() {
 describe("official servers", () => {
   it.live("everything (legacy, event streams): three requests to connect, and a DELETE", () =>
     Effect.gen(function*() {
-      const { seen, url } = yield* counting(yield* everything)
+      const { seen, url } = yield* counting(yield* everything("streamableHttp"))
       yield* Effect.scoped(Effect.gen(function*() {
         const connection = yield* connect(url)
         assert.strictEqual(connection.protocolVersion, "2025-11-25")
@@ -113,6 +113,14 @@ describe("official servers", () => {
         assert.property(structured.structuredContent, "temperature")
       }))
       assert.strictEqual(seen.at(-1), "DELETE")
+    }), 30_000)
+
+  it.live("everything (HTTP+SSE of 2024-11-05)", () =>
+    Effect.gen(function*() {
+      const port = yield* everything("sse")
+      const connection = yield* connect(`http://127.0.0.1:${port}/sse`, { legacySse: true })
+      assert.includeMembers((yield* connection.listTools()).map(({ name }) => name), ["echo", "get-sum"])
+      assert.strictEqual((yield* connection.callTool("echo", { message: "hé" })).text, "Echo: hé")
     }), 30_000)
 
   it.live("@modelcontextprotocol/server (2026-07-28): one request to connect, and nothing to delete", () =>

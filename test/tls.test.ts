@@ -2,18 +2,16 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { readFileSync } from "node:fs"
 import * as Http2 from "node:http2"
 import type * as Net from "node:net"
 import { ByteBudget, EgressGuard, McpConnection, type McpError } from "../src/index.ts"
 import { NodeMcp } from "../src/node.ts"
+import { certificate } from "./support/certificate.ts"
 import { failsWith } from "./support/connect.ts"
 import { listen } from "./support/listen.ts"
 import { discoverResult, textResult } from "./support/rawServer.ts"
 
-const fixture = (name: string): string => readFileSync(new URL(`./fixtures/${name}`, import.meta.url), "utf8")
-const cert = fixture("tls-cert.pem")
-const key = fixture("tls-key.pem")
+const { cert, key } = certificate
 
 type Respond = (response: Http2.Http2ServerResponse, id: number) => void
 

@@ -64,20 +64,26 @@ export class TimedOut extends Data.TaggedError("TimedOut")<{
 }
 
 /**
- * The server sent more than it may. `what` names what was counted; `limit` is in bytes, or in responses for
- * `"informational responses"`. The connection that carried it is closed.
+ * The server sent more than it may. `what` names what was counted; `limit` is in bytes, or a number of what is named:
+ * responses, values, members. The socket that carried it is closed.
  *
  * @category reasons
  * @since 0.1.0
  */
 export class BudgetExceeded extends Data.TaggedError("BudgetExceeded")<{
-  readonly what: "response bytes" | "header block" | "informational responses" | "bytes without content"
+  readonly what:
+    | "response bytes"
+    | "header block"
+    | "bytes without content"
+    | "informational responses"
+    | "values in one message"
+    | "members of one object"
   readonly limit: number
 }> {
   override get message(): string {
-    return this.what === "informational responses"
-      ? `more than ${this.limit} informational responses`
-      : `more than ${formatBytes(this.limit)} of ${this.what}`
+    const isOfBytes = this.what === "response bytes" || this.what === "header block" ||
+      this.what === "bytes without content"
+    return isOfBytes ? `more than ${formatBytes(this.limit)} of ${this.what}` : `more than ${this.limit} ${this.what}`
   }
 }
 

@@ -14,8 +14,46 @@ const counter = Metric.counter("effect_mcp_client_dropped", {
 /**
  * Logs and counts something that was left aside. `kind` is one of a few words of ours; `detail` may quote a server.
  */
-export const note = (kind: string, detail: string): Effect.Effect<void> =>
+export const note = (kind: string, detail: string, times = 1): Effect.Effect<void> =>
   Effect.andThen(
-    Metric.update(Metric.withAttributes(counter, { kind }), 1),
+    Metric.update(Metric.withAttributes(counter, { kind }), times),
     Effect.logDebug(`effect-mcp-client: ${kind}: ${printable(detail)}`)
   )
+
+/**
+ * Messages for nobody, gathered until there is a fiber to tell of them.
+ */
+export interface Dropped {
+  readonly add: (what: string) => void
+  readonly isEmpty: () => boolean
+  readonly note: Effect.Effect<void>
+}
+
+/**
+ * More than so many are told of by the first few.
+ */
+const maxGathered = 8
+
+/**
+ * Nothing has been dropped yet.
+ */
+export const make = (): Dropped => {
+  let gathered: Array<string> = []
+  let count = 0
+  return {
+    add: (what) => {
+      count++
+      if (gathered.length < maxGathered) gathered.push(what)
+    },
+    isEmpty: () => count === 0,
+    note: Effect.suspend(() => {
+      if (count === 0) return Effect.void
+      const more = count > gathered.length ? `; ${count - gathered.length} more` : ""
+      const detail = `${gathered.join("; ")}${more}`
+      const times = count
+      gathered = []
+      count = 0
+      return note("message not for us", detail, times)
+    })
+  }
+}

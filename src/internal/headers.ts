@@ -80,12 +80,30 @@ export const mayMirror = (text: string | undefined): boolean =>
   text === undefined || text.includes("x-mcp-header") || text.includes("\\u")
 
 /**
- * Finds the parameters that an `inputSchema` wants mirrored. The failure says why the annotations, and with them the
- * tool, are invalid: "Schema Extension". One visit a subschema, without recursion: a schema may be as deep as it likes.
+ * What an `inputSchema` wants mirrored.
  */
-export const mirroredParameters = (
-  inputSchema: JsonObject
-): Result.Result<ReadonlyArray<MirroredParameter>, string> => {
+export interface Mirrored {
+  readonly parameters: ReadonlyArray<MirroredParameter>
+  /**
+   * Why the annotations, and with them the tool, are invalid: "Schema Extension".
+   */
+  readonly problem: string | undefined
+  /**
+   * How many schemas were looked at.
+   */
+  readonly visited: number
+}
+
+/**
+ * Larger schemas than anybody writes; what they annotate is not looked for.
+ */
+const maxSchemas = 16_384
+
+/**
+ * Finds the parameters that an `inputSchema` wants mirrored. One visit a subschema, without recursion: a schema may be as
+ * deep as it likes.
+ */
+export const mirroredParameters = (inputSchema: JsonObject): Mirrored => {
   const found: Array<MirroredParameter> = []
   const names = new Set<string>()
   const schemas: Array<object> = [inputSchema]
@@ -95,7 +113,10 @@ export const mirroredParameters = (
     schemas.push(schema)
     places.push(place)
   }
+  let visited = 0
+  const invalid = (problem: string): Mirrored => ({ parameters: [], problem, visited })
   while (schemas.length > 0) {
+    if (++visited > maxSchemas) return invalid(`more than ${maxSchemas} schemas in one`)
     const schema = schemas.pop()!
     const place = places.pop()
     if (Array.isArray(schema)) {
@@ -105,7 +126,7 @@ export const mirroredParameters = (
     if (!isJsonObject(schema)) continue
     if (schema["x-mcp-header"] !== undefined) {
       const problem = annotationProblem(schema, place, names)
-      if (problem !== undefined) return Result.fail(problem)
+      if (problem !== undefined) return invalid(problem)
       const name = schema["x-mcp-header"] as string
       names.add(name.toLowerCase())
       found.push({ header: `Mcp-Param-${name}`, path: toPath(place) })
@@ -121,7 +142,7 @@ export const mirroredParameters = (
       for (const name in value) visit(value[name], isReachable ? { property: name, outer: place } : undefined)
     }
   }
-  return Result.succeed(found)
+  return { parameters: found, problem: undefined, visited }
 }
 
 const valueAt = (value: unknown, path: ReadonlyArray<string>): unknown =>

@@ -2,21 +2,31 @@
  * Finds the answer to one request in an HTTP response, be it JSON or an event stream.
  */
 import * as Duration from "effect/Duration"
+import type * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { type ConnectionFailedReason, HttpStatus, ProtocolViolation, Unreachable } from "../errors/McpError.ts"
 import * as JsonRpc from "../schema/JsonRpc.ts"
-import type { ProtocolVersion } from "../schema/ProtocolVersion.ts"
+import * as ProtocolVersion from "../schema/ProtocolVersion.ts"
+import type { Meter } from "../services/ByteBudget.ts"
 import { type BodyPlan, type Head, header, type HttpAnswer, isRefusal } from "../services/HttpExchange.ts"
 import type { StreamEnd } from "../services/McpPolicy.ts"
-import * as EventStream from "./eventStream.ts"
+import * as Dropped from "./dropped.ts"
 import { isHeaderValue } from "./headers.ts"
+import type * as Json from "./json.ts"
+import * as MessageEvents from "./messageEvents.ts"
 
 /**
  * Reads the response to one request.
  */
 export interface ReplyReader {
   readonly onHead: (head: Head) => BodyPlan
-  readonly onEnd: (answer: HttpAnswer) => Result.Result<JsonRpc.Response, ConnectionFailedReason>
+  /**
+   * Reads the answer that has ended. `body` is its text as JSON.
+   */
+  readonly onEnd: (
+    answer: HttpAnswer,
+    body: Result.Result<unknown, Json.Problem>
+  ) => Result.Result<JsonRpc.Response, ConnectionFailedReason>
   /**
    * What to do with a response to `GET` that resumes the stream.
    */
@@ -34,15 +44,10 @@ export interface ReplyReader {
    */
   readonly text: () => string | undefined
   /**
-   * What came and was not the answer, for the log.
+   * Tells of what came and was not the answer.
    */
-  readonly dropped: ReadonlyArray<string>
+  readonly dropped: Dropped.Dropped
 }
-
-/**
- * More than this is counted by the first few all the same.
- */
-const maxDropped = 8
 
 /**
  * A server that puts more into an event's id would have it sent back to it with every resumption.
@@ -52,39 +57,67 @@ const maxEventIdLength = 4096
 const mediaType = (head: Head): string =>
   (header(head.headers, "content-type") ?? "").split(";", 1)[0]!.trim().toLowerCase()
 
-const violation = (detail: string): Result.Result<never, ProtocolViolation> =>
-  Result.fail(new ProtocolViolation({ detail }))
-
-const parseJson = (text: string): Result.Result<unknown, string> => {
-  try {
-    return Result.succeed(JSON.parse(text))
-  } catch {
-    return Result.fail(text === "" ? "an empty body" : "a body that is not JSON")
-  }
-}
-
 /**
  * Several messages in one array exist at 2025-03-26 alone; some servers wrap a single one at any revision.
  */
-const messagesOf = (value: unknown, version: ProtocolVersion | undefined): ReadonlyArray<unknown> =>
+const messagesOf = (value: unknown, version: ProtocolVersion.ProtocolVersion | undefined): ReadonlyArray<unknown> =>
   Array.isArray(value) && (value.length === 1 || version === "2025-03-26") ? value : [value]
 
+const encodingProblem = (head: Head): ProtocolViolation | undefined => {
+  const encoding = header(head.headers, "content-encoding")
+  return encoding === undefined || encoding.toLowerCase() === "identity"
+    ? undefined
+    : new ProtocolViolation({ detail: "a content encoding that was not asked for" })
+}
+
 /**
- * A reader for the response to the request with this id, under this revision.
+ * What to do with the answer to a `GET` that is an event stream or nothing.
+ */
+export const streamPlan = (
+  head: Head,
+  read: () => (text: string) => boolean | Effect.Effect<boolean>
+): BodyPlan => {
+  if (isRefusal(head.status)) return "none"
+  if (head.status !== 200) return new HttpStatus({ status: head.status })
+  return encodingProblem(head) ?? (mediaType(head) === "text/event-stream"
+    ? read()
+    : new ProtocolViolation({ detail: "no event stream where one was asked for" }))
+}
+
+/**
+ * The request that is to be answered.
+ */
+export interface Asked {
+  readonly id: number
+  readonly version: ProtocolVersion.ProtocolVersion | undefined
+  readonly meter: Meter
+}
+
+/**
+ * Why an answer cannot be used.
+ */
+export const toReason = (problem: Json.Problem): ConnectionFailedReason =>
+  typeof problem === "string" ? new ProtocolViolation({ detail: problem }) : problem
+
+/**
+ * A reader for the response to a request. `onRequest` takes what a legacy server asks for meanwhile.
  */
 export const readReply = (
-  request: { readonly id: number; readonly version: ProtocolVersion | undefined }
+  { id, meter, version }: Asked,
+  onRequest: ((request: JsonRpc.ServerRequest) => void) | undefined
 ): ReplyReader => {
-  const dropped: Array<string> = []
+  const dropped = Dropped.make()
+  let first: string | undefined
   let streamed = false
   let progressed = false
   let lastEventId = ""
   let retry: number | undefined
-  let found: Result.Result<JsonRpc.Response, string> | undefined
+  let found: Result.Result<JsonRpc.Response, Json.Problem> | undefined
   let text: string | undefined
 
   const drop = (what: string): void => {
-    if (dropped.length < maxDropped) dropped.push(what)
+    first ??= what
+    dropped.add(what)
   }
 
   /**
@@ -92,50 +125,63 @@ export const readReply = (
    */
   const take = (message: unknown): void => {
     const classified = JsonRpc.classify(message)
-    if (Result.isFailure(classified)) drop(classified.failure)
-    else if (classified.success._tag !== "Response") drop(classified.success.method)
-    else if (found !== undefined) drop("a second response")
-    else found = JsonRpc.readResponse(classified.success.message, request.id)
-  }
-
-  const readStream = (): (text: string) => boolean => {
-    streamed = true
-    const resumedFrom = lastEventId
-    const events = EventStream.make(({ data, type }) => {
-      // An event without data is a place to resume from.
-      if (data === "" || found !== undefined) return
-      if (type !== "message") return drop(`an event named ${type}`)
-      const value = parseJson(data)
-      if (Result.isFailure(value)) return drop("an event that is not JSON")
-      messagesOf(value.success, request.version).forEach(take)
-      if (found !== undefined) text = data
-    }, resumedFrom)
-    return (piece) => {
-      events.feed(piece)
-      lastEventId = events.lastEventId()
-      retry = events.retry() ?? retry
-      progressed = lastEventId !== resumedFrom
-      return found !== undefined
+    if (Result.isFailure(classified)) return drop(classified.failure)
+    const known = classified.success
+    switch (known._tag) {
+      case "Response":
+        if (found === undefined) found = JsonRpc.readResponse(known.message, id)
+        else drop("a second response")
+        break
+      case "Request":
+        // Modern servers have no requests of their own: revision 2026-07-28, basic/patterns/mrtr.
+        if (onRequest === undefined || ProtocolVersion.isModern(version)) drop(known.request.method)
+        else onRequest(known.request)
+        break
+      case "Notification":
+        drop(known.method)
     }
   }
 
-  const readBody = (answer: HttpAnswer): Result.Result<JsonRpc.Response, string> => {
-    const value = parseJson(answer.text)
-    if (Result.isFailure(value)) return Result.fail(value.failure)
-    messagesOf(value.success, request.version).forEach(take)
+  const readStream = (): (text: string) => boolean | Effect.Effect<boolean> => {
+    streamed = true
+    const resumedFrom = lastEventId
+    const events = MessageEvents.make(
+      {
+        onMessage: (message, data) => {
+          messagesOf(message, version).forEach(take)
+          if (found !== undefined) text = data
+        },
+        onOther: ({ type }) => dropped.add(`an event named ${type}`),
+        onDropped: dropped.add,
+        onProblem: (problem) => {
+          found ??= Result.fail(problem)
+        },
+        isDone: () => found !== undefined
+      },
+      meter,
+      resumedFrom
+    )
+    return (piece) => {
+      const isDone = events.feed(piece)
+      lastEventId = events.lastEventId()
+      retry = events.retry() ?? retry
+      progressed = lastEventId !== resumedFrom
+      return isDone
+    }
+  }
+
+  const readBody = (
+    answer: HttpAnswer,
+    body: Result.Result<unknown, Json.Problem>
+  ): Result.Result<JsonRpc.Response, Json.Problem> => {
+    if (Result.isFailure(body)) return Result.fail(body.failure)
+    messagesOf(body.success, version).forEach(take)
     text = answer.text
-    return found ?? Result.fail(`no response in the body: ${dropped[0] ?? "an empty batch"}`)
+    return found ?? Result.fail(`no response in the body: ${first ?? "an empty batch"}`)
   }
 
   const resumeFrom = (): string =>
     found === undefined && lastEventId.length <= maxEventIdLength && isHeaderValue(lastEventId) ? lastEventId : ""
-
-  const encodingProblem = (head: Head): ProtocolViolation | undefined => {
-    const encoding = header(head.headers, "content-encoding")
-    return encoding === undefined || encoding.toLowerCase() === "identity"
-      ? undefined
-      : new ProtocolViolation({ detail: "a content encoding that was not asked for" })
-  }
 
   return {
     dropped,
@@ -148,13 +194,7 @@ export const readReply = (
       progressed = false
       return end
     },
-    onResume: (head) => {
-      if (isRefusal(head.status)) return "none"
-      if (head.status !== 200) return new HttpStatus({ status: head.status })
-      return encodingProblem(head) ?? (mediaType(head) === "text/event-stream"
-        ? readStream()
-        : new ProtocolViolation({ detail: "a resumption that is no event stream" }))
-    },
+    onResume: (head) => streamPlan(head, readStream),
     onHead: (head) => {
       if (isRefusal(head.status)) return "none"
       const problem = encodingProblem(head)
@@ -163,20 +203,25 @@ export const readReply = (
       if (type === "application/json") return "text"
       return type === "text/event-stream" && head.status === 200 ? readStream() : "none"
     },
-    onEnd: (answer) => {
+    onEnd: (answer, body) => {
       if (streamed) {
         return found === undefined
           ? Result.fail(
             new Unreachable({ delivered: "unknown", detail: "the event stream ended without an answer" })
           )
-          : Result.mapError(found, (detail) => new ProtocolViolation({ detail }))
+          : Result.mapError(found, toReason)
       }
       const json = mediaType(answer) === "application/json" && answer.status !== 202 && answer.status !== 204
-      const response = json ? readBody(answer) : Result.fail("a content type that is neither JSON nor an event stream")
+      const response = json
+        ? readBody(answer, body)
+        : Result.fail("a content type that is neither JSON nor an event stream")
       if (Result.isSuccess(response)) return Result.succeed(response.success)
-      return answer.status === 200
-        ? violation(response.failure)
-        : Result.fail(new HttpStatus({ status: answer.status }))
+      const { failure } = response
+      return Result.fail(
+        answer.status === 200 || typeof failure !== "string"
+          ? toReason(failure)
+          : new HttpStatus({ status: answer.status })
+      )
     }
   }
 }

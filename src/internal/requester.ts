@@ -9,6 +9,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import {
+  CapabilityMissing,
   ConnectionFailed,
   type ConnectionFailedReason,
   InvalidInput,
@@ -30,6 +31,7 @@ import { read as readArguments } from "./arguments.ts"
 import * as Deadline from "./deadline.ts"
 import * as Envelope from "./envelope.ts"
 import * as Handshake from "./handshake.ts"
+import * as ServerRequests from "./serverRequests.ts"
 import { traced } from "./tracing.ts"
 
 /**
@@ -74,6 +76,10 @@ export interface OperationOptions {
 export interface Requester {
   readonly negotiated: Handshake.Negotiated
   /**
+   * Fails where the server did not declare what an operation needs.
+   */
+  readonly capable: (operation: string, capability: string | undefined) => Effect.Effect<void, CapabilityMissing>
+  /**
    * Opens an operation: its span, its deadline and, where the budget is one an operation, its meter.
    */
   readonly operation: <A>(
@@ -96,6 +102,7 @@ export interface Requester {
   readonly outcome: (operation: Operation, reply: Reply) => Effect.Effect<Outcome, McpError>
   readonly failed: (operation: string, reason: ConnectionFailedReason) => ConnectionFailed
   readonly answered: (operation: string, reason: ServerAnsweredReason) => ServerAnswered
+  readonly invalid: (operation: string, detail: string) => InvalidInput
 }
 
 /**
@@ -133,8 +140,10 @@ export const make = Effect.fnUntraced(function*(
   const answered = (operation: string, reason: ServerAnsweredReason): ServerAnswered =>
     new ServerAnswered({ operation, server, reason })
 
+  const invalid = (operation: string, detail: string): InvalidInput => new InvalidInput({ operation, server, detail })
+
   if (asJson(clientInfo) === undefined) {
-    return yield* new InvalidInput({ operation: "connect", server, detail: "clientInfo is not one JSON object" })
+    return yield* invalid("connect", "clientInfo is not one JSON object")
   }
   const watch = yield* Effect.acquireRelease(Effect.sync(Deadline.watch), ({ close }) => Effect.sync(close))
 
@@ -156,7 +165,7 @@ export const make = Effect.fnUntraced(function*(
   ): Effect.Effect<A, McpError> => {
     const own = timeout === undefined ? undefined : readTimeout(timeout)
     if (timeout !== undefined && own === undefined) {
-      return Effect.fail(new InvalidInput({ operation: name, server, detail: "the timeout is not a duration" }))
+      return Effect.fail(invalid(name, "the timeout is not a duration"))
     }
     return Deadline.start(
       own ?? policy.operationTimeout,
@@ -205,25 +214,33 @@ export const make = Effect.fnUntraced(function*(
     return lastWriter
   }
 
+  const notify = (
+    operation: Operation,
+    method: string,
+    body: string,
+    version: ProtocolVersion.ProtocolVersion | undefined
+  ): Effect.Effect<void, McpError> =>
+    bounded(
+      operation,
+      () => transport.notify({ operation: operation.name, method, body, version, meter: operation.meter })
+    )
+
   const channel = (operation: Operation): Handshake.Channel => ({
     server,
     clientInfo,
     capabilities: clientCapabilities,
     request: (method, params, version) =>
       exchange(operation, writerFor(version), { method, members: JSON.stringify(params).slice(1, -1) }),
-    notify: (method, version) =>
-      bounded(
-        operation,
-        () =>
-          transport.notify({
-            operation: operation.name,
-            method,
-            body: Envelope.notification(method),
-            version,
-            meter: operation.meter
-          })
-      )
+    notify: (method, version) => notify(operation, method, Envelope.notification(method), version)
   })
+
+  const scope = yield* Effect.scope
+  // A server may ask before the handshake is over.
+  let agreed: ProtocolVersion.ProtocolVersion | undefined
+  transport.listen?.(ServerRequests.make(
+    scope,
+    (answer) => open("answer", {}, (operation) => notify(operation, "response", answer, agreed))
+  ))
 
   const negotiated = yield* open(
     "connect",
@@ -231,6 +248,7 @@ export const make = Effect.fnUntraced(function*(
     (operation) => Handshake.negotiate(channel(operation), protocol)
   )
   const { version } = negotiated
+  agreed = version
   const writer = writerFor(version)
 
   // A session that is gone is opened anew once, for all calls that find it gone: on a fiber of the connection, so that no
@@ -238,7 +256,6 @@ export const make = Effect.fnUntraced(function*(
   let generation = 0
   let lost: McpError | undefined
   let reopening: Deferred.Deferred<void, McpError> | undefined
-  const scope = yield* Effect.scope
   const reopen = (legacy: ProtocolVersion.Legacy): Effect.Effect<void, McpError> =>
     Effect.suspend(() => {
       if (reopening !== undefined) return Deferred.await(reopening)
@@ -289,13 +306,18 @@ export const make = Effect.fnUntraced(function*(
     negotiated,
     failed,
     answered,
+    invalid,
     send,
+    capable: (operation, capability) =>
+      capability === undefined || Object.hasOwn(negotiated.serverCapabilities, capability)
+        ? Effect.void
+        : Effect.fail(new CapabilityMissing({ operation, server, capability })),
     within: (operation, effect) => bounded(operation, () => effect),
     operation: (name, attributes, given, run) =>
       traced(name, { ...attributes, "server.address": server, "mcp.protocol.version": version }, (traceparent) => {
         const ownMeta = given?.meta === undefined ? undefined : asJson(given.meta)
         if (given?.meta !== undefined && ownMeta === undefined) {
-          return Effect.fail(new InvalidInput({ operation: name, server, detail: "meta is not one JSON object" }))
+          return Effect.fail(invalid(name, "meta is not one JSON object"))
         }
         const meta = ownMeta === undefined && traceparent === undefined ? undefined : { given: ownMeta, traceparent }
         return open(name, { meta, timeout: given?.timeout }, run)

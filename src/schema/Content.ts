@@ -5,9 +5,10 @@
  *
  * @since 0.1.0
  */
-import * as Base64 from "effect/encoding/Base64"
-import * as Result from "effect/Result"
+import { base64 } from "./base64.ts"
+import { isString, optional, optionalMeta, optionalNumber, optionalString } from "./fields.ts"
 import { isJsonObject, type JsonObject } from "./Json.ts"
+import { contentsFromWire, type ResourceContents } from "./Resource.ts"
 
 interface Annotated {
   /**
@@ -60,16 +61,7 @@ export interface AudioContent extends Annotated {
  */
 export interface EmbeddedResource extends Annotated {
   readonly type: "resource"
-  readonly resource: {
-    readonly uri: string
-    readonly mimeType?: string | undefined
-    readonly text?: string | undefined
-    /**
-     * The decoded bytes.
-     */
-    readonly blob?: Uint8Array | undefined
-    readonly meta?: JsonObject | undefined
-  }
+  readonly resource: ResourceContents
 }
 
 /**
@@ -106,36 +98,10 @@ export interface UnknownContent {
  */
 export type Content = TextContent | ImageContent | AudioContent | EmbeddedResource | ResourceLink | UnknownContent
 
-const string = (value: unknown): value is string => typeof value === "string"
-
-const annotated = (block: JsonObject): Annotated => {
-  const annotations = block["annotations"]
-  const meta = block["_meta"]
-  return {
-    ...(isJsonObject(annotations) ? { annotations } : {}),
-    ...(isJsonObject(meta) ? { meta } : {})
-  }
-}
-
-const optional = <Key extends string, Value>(
-  key: Key,
-  value: unknown,
-  is: (value: unknown) => value is Value
-): { readonly [K in Key]?: Value } => (is(value) ? { [key]: value } : {}) as { readonly [K in Key]?: Value }
-
-/**
- * The decoder of a base64 text (standard alphabet, padded or not, line breaks allowed), or `undefined` where it is not
- * one. A look at the characters costs far less than decoding, which is left until somebody asks, and done once.
- */
-const base64 = (text: unknown): (() => Uint8Array) | undefined => {
-  if (!string(text)) return undefined
-  const unfolded = /[\r\n]/.test(text) ? text.replace(/[\r\n]/g, "") : text
-  const digits = unfolded.length - (unfolded.endsWith("==") ? 2 : unfolded.endsWith("=") ? 1 : 0)
-  const padded = unfolded.padEnd(Math.ceil(digits / 4) * 4, "=")
-  if (digits % 4 === 1 || padded.length % 4 !== 0 || /[^A-Za-z0-9+/]/.test(unfolded.slice(0, digits))) return undefined
-  let decoded: Uint8Array | undefined
-  return () => decoded ??= Result.getOrElse(Base64.decode(padded), () => new Uint8Array(0))
-}
+const annotated = (block: JsonObject): Annotated => ({
+  ...optional("annotations", block["annotations"], isJsonObject),
+  ...optionalMeta(block)
+})
 
 const binary = <Type extends "image" | "audio">(
   type: Type,
@@ -143,7 +109,7 @@ const binary = <Type extends "image" | "audio">(
 ): (Annotated & { readonly type: Type; readonly mimeType: string; readonly data: Uint8Array }) | undefined => {
   const { mimeType } = block
   const decode = base64(block["data"])
-  if (!string(mimeType) || decode === undefined) return undefined
+  if (!isString(mimeType) || decode === undefined) return undefined
   return {
     type,
     mimeType,
@@ -155,36 +121,21 @@ const binary = <Type extends "image" | "audio">(
 }
 
 const embedded = (block: JsonObject): EmbeddedResource | undefined => {
-  const resource = block["resource"]
-  if (!isJsonObject(resource) || !string(resource["uri"])) return undefined
-  const { _meta, mimeType, text, uri } = resource
-  const base = { uri, ...optional("mimeType", mimeType, string), ...optional("meta", _meta, isJsonObject) }
-  if (string(text)) return { type: "resource", resource: { ...base, text }, ...annotated(block) }
-  const decode = base64(resource["blob"])
-  if (decode === undefined) return undefined
-  return {
-    type: "resource",
-    resource: {
-      ...base,
-      get blob() {
-        return decode()
-      }
-    },
-    ...annotated(block)
-  }
+  const resource = contentsFromWire(block["resource"])
+  return resource === undefined ? undefined : { type: "resource", resource, ...annotated(block) }
 }
 
 const link = (block: JsonObject): ResourceLink | undefined => {
-  const { description, mimeType, name, size, title, uri } = block
-  return string(uri) && string(name)
+  const { name, uri } = block
+  return isString(uri) && isString(name)
     ? {
       type: "resource_link",
       uri,
       name,
-      ...optional("title", title, string),
-      ...optional("description", description, string),
-      ...optional("mimeType", mimeType, string),
-      ...optional("size", size, (value): value is number => typeof value === "number"),
+      ...optionalString("title", block),
+      ...optionalString("description", block),
+      ...optionalString("mimeType", block),
+      ...optionalNumber("size", block),
       ...annotated(block)
     }
     : undefined
@@ -194,7 +145,7 @@ const known = (block: JsonObject): Content | undefined => {
   switch (block["type"]) {
     case "text": {
       const text = block["text"]
-      return string(text) ? { type: "text", text, ...annotated(block) } : undefined
+      return isString(text) ? { type: "text", text, ...annotated(block) } : undefined
     }
     case "image":
       return binary("image", block)
@@ -219,5 +170,5 @@ export const fromWire = (block: unknown): Content => {
   const raw = isJsonObject(block) ? block : undefined
   const type = raw?.["type"]
   return (raw === undefined ? undefined : known(raw)) ??
-    { type: "unknown", wireType: string(type) ? type : undefined, raw: block }
+    { type: "unknown", wireType: isString(type) ? type : undefined, raw: block }
 }

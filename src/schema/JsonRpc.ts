@@ -35,11 +35,24 @@ export interface ErrorResponse {
 export type Response = ResultResponse | ErrorResponse
 
 /**
+ * What a server asks of its client by itself.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface ServerRequest {
+  readonly id: string | number
+  readonly method: string
+  readonly params: JsonObject
+}
+
+/**
  * What a message is to somebody who waits for the answer to one request.
  */
 export type Classified =
   | { readonly _tag: "Response"; readonly message: JsonObject }
-  | { readonly _tag: "Request" | "Notification"; readonly message: JsonObject; readonly method: string }
+  | { readonly _tag: "Request"; readonly request: ServerRequest }
+  | { readonly _tag: "Notification"; readonly method: string }
 
 /**
  * Tells responses from requests and notifications. The failure says what is wrong.
@@ -47,17 +60,19 @@ export type Classified =
 export const classify = (value: unknown): Result.Result<Classified, string> => {
   if (!isJsonObject(value)) return Result.fail("not a JSON-RPC message")
   if (value["jsonrpc"] !== "2.0") return Result.fail("not a JSON-RPC 2.0 message")
-  const method = value["method"]
+  const { id, method, params } = value
   if (method === undefined) return Result.succeed({ _tag: "Response", message: value })
   if (typeof method !== "string") return Result.fail("a method that is not a string")
-  return Result.succeed({ _tag: value["id"] === undefined ? "Notification" : "Request", message: value, method })
+  if (id === undefined) return Result.succeed({ _tag: "Notification", method })
+  if (typeof id !== "string" && typeof id !== "number") return Result.fail("a request without a usable id")
+  return Result.succeed({ _tag: "Request", request: { id, method, params: isJsonObject(params) ? params : {} } })
 }
 
 /**
  * Whether an error without a readable id is the answer to the only request of its exchange: servers that could not read
  * a request, or have no session for it, answer with `null`, with nothing, or with an empty string.
  */
-const isNobodysId = (id: unknown): boolean => id === null || id === undefined || id === ""
+export const isNobodysId = (id: unknown): boolean => id === null || id === undefined || id === ""
 
 /**
  * Reads the response to the request with this id. The failure says what is wrong.
@@ -91,6 +106,8 @@ export const readResponse = (message: JsonObject, id: number): Result.Result<Res
  * Error codes that decide what happens next: revision 2026-07-28, basic/index, "Error Codes".
  */
 export const errorCodes = {
+  methodNotFound: -32601,
+  internalError: -32603,
   headerMismatch: -32020,
   missingRequiredClientCapability: -32021,
   unsupportedProtocolVersion: -32022

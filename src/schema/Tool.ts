@@ -7,6 +7,7 @@
  */
 import * as Result from "effect/Result"
 import * as Content from "./Content.ts"
+import { describing, mend } from "./fields.ts"
 import { isJsonObject, type JsonObject } from "./Json.ts"
 
 /**
@@ -86,24 +87,7 @@ const schemaProblem = (schema: unknown): string | undefined => {
   return type === undefined || type === "object" ? undefined : "the inputSchema is not of type object"
 }
 
-const isStringOrAbsent = (value: unknown): boolean => value === undefined || typeof value === "string"
-const isObjectOrAbsent = (value: unknown): boolean => value === undefined || isJsonObject(value)
-const isArrayOrAbsent = (value: unknown): boolean => value === undefined || Array.isArray(value)
-
-/**
- * Leaves out optional fields that are not what they must be, so that the tool can stay; `_meta` becomes `meta`.
- */
-const mend = ({ _meta, ...rest }: JsonObject): Record<string, unknown> => {
-  const tool: Record<string, unknown> = rest
-  delete tool["meta"]
-  if (!isStringOrAbsent(tool["title"])) delete tool["title"]
-  if (!isStringOrAbsent(tool["description"])) delete tool["description"]
-  if (!isObjectOrAbsent(tool["outputSchema"])) delete tool["outputSchema"]
-  if (!isObjectOrAbsent(tool["annotations"])) delete tool["annotations"]
-  if (!isArrayOrAbsent(tool["icons"])) delete tool["icons"]
-  if (isJsonObject(_meta)) tool["meta"] = _meta
-  return tool
-}
+const optionals = { ...describing, outputSchema: isJsonObject, annotations: isJsonObject }
 
 /**
  * Reads one entry of a listing. The failure says why it cannot be offered. An entry with nothing to mend is not copied.
@@ -115,11 +99,7 @@ export const fromWire = (entry: unknown): Result.Result<Tool, string> => {
   if (!isJsonObject(entry)) return Result.fail("not an object")
   const problem = nameProblem(entry["name"]) ?? schemaProblem(entry["inputSchema"])
   if (problem !== undefined) return Result.fail(problem)
-  const isClean = entry["_meta"] === undefined && entry["meta"] === undefined &&
-    isStringOrAbsent(entry["title"]) && isStringOrAbsent(entry["description"]) &&
-    isObjectOrAbsent(entry["outputSchema"]) && isObjectOrAbsent(entry["annotations"]) &&
-    isArrayOrAbsent(entry["icons"])
-  return Result.succeed((isClean ? entry : mend(entry)) as Tool)
+  return Result.succeed(mend(entry, optionals) as Tool)
 }
 
 /**
@@ -140,6 +120,11 @@ const joinText = (content: ReadonlyArray<Content.Content>): string => {
 }
 
 /**
+ * Far more than a model would read.
+ */
+const maxBlocks = 16_384
+
+/**
  * Reads the result of `tools/call`. The failure says what is wrong.
  *
  * @category decoding
@@ -148,6 +133,7 @@ const joinText = (content: ReadonlyArray<Content.Content>): string => {
 export const callResultFromWire = (result: JsonObject): Result.Result<CallResult, string> => {
   const { _meta, content: blocks, structuredContent } = result
   if (blocks !== undefined && !Array.isArray(blocks)) return Result.fail("content is not an array")
+  if (blocks !== undefined && blocks.length > maxBlocks) return Result.fail(`more than ${maxBlocks} content blocks`)
   if (blocks === undefined && structuredContent === undefined) {
     return Result.fail("neither content nor structuredContent")
   }

@@ -44,13 +44,17 @@ export interface Head {
  * - `"text"`: gather it, and decode it as UTF-8;
  * - `"none"`: end the exchange now and leave the body unread; the connection is used again only where little is left;
  * - a function: give it each piece of decoded text as it comes; it answers `true` when it has all that it wants, and
- *   the exchange ends;
+ *   the exchange ends. Where it needs time to find out, it answers an Effect, and is given nothing more until then;
  * - a reason: fail with it, and close the connection.
  *
  * @category models
  * @since 0.1.0
  */
-export type BodyPlan = "text" | "none" | ((text: string) => boolean) | ConnectionFailedReason
+export type BodyPlan =
+  | "text"
+  | "none"
+  | ((text: string) => boolean | Effect.Effect<boolean>)
+  | ConnectionFailedReason
 
 /**
  * @category models
@@ -171,18 +175,18 @@ const sendWith = (
     const decoder = new TextDecoder()
     const pieces: Array<string> = []
     const feed = plan === "text"
-      ? (text: string): boolean => {
+      ? (text: string) => {
         pieces.push(text)
         return false
       }
       : plan
     yield* response.stream.pipe(
       Stream.mapError(unreachable),
-      Stream.mapEffect((chunk) =>
-        meter.take(chunk.byteLength)
-          ? Effect.succeed(feed(decoder.decode(chunk, { stream: true })))
-          : Effect.fail(overBudget(meter))
-      ),
+      Stream.mapEffect((chunk) => {
+        if (!meter.take(chunk.byteLength)) return Effect.fail(overBudget(meter))
+        const enough = feed(decoder.decode(chunk, { stream: true }))
+        return typeof enough === "boolean" ? Effect.succeed(enough) : enough
+      }),
       Stream.takeUntil((enough) => enough),
       Stream.runDrain
     )

@@ -13,14 +13,21 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import type { McpError } from "../errors/McpError.ts"
+import * as Completions from "../internal/completion.ts"
 import * as Handshake from "../internal/handshake.ts"
+import * as LegacySse from "../internal/legacySse.ts"
 import { inOwnScope } from "../internal/ownScope.ts"
 import { packageVersion } from "../internal/packageVersion.ts"
+import * as Prompts from "../internal/prompts.ts"
 import * as Requester from "../internal/requester.ts"
+import * as Resources from "../internal/resources.ts"
 import * as Tools from "../internal/tools.ts"
 import type { Implementation, ServerCapabilities } from "../schema/Capabilities.ts"
+import type * as Completion from "../schema/Completion.ts"
 import type { JsonObject, JsonText } from "../schema/Json.ts"
-import type { ProtocolVersion } from "../schema/ProtocolVersion.ts"
+import type { Prompt, PromptResult } from "../schema/Prompt.ts"
+import { isModern, type ProtocolVersion } from "../schema/ProtocolVersion.ts"
+import type { Resource, ResourceContents, ResourceTemplate } from "../schema/Resource.ts"
 import type { CallResult, Refused, Tool } from "../schema/Tool.ts"
 import { ByteBudget } from "./ByteBudget.ts"
 import type { EgressGuard } from "./EgressGuard.ts"
@@ -104,6 +111,51 @@ export interface Service {
     args?: JsonObject | JsonText,
     options?: CallOptions
   ) => Effect.Effect<CallResult, McpError>
+  /**
+   * All prompts, from every page. Fails as `listTools` does. Revision 2026-07-28, server/prompts, "Listing Prompts".
+   */
+  readonly listPrompts: (options?: ListOptions) => Effect.Effect<ReadonlyArray<Prompt>, McpError>
+  /**
+   * Fills a prompt in. Fails with `CapabilityMissing` where the server declared no prompts, and as every request does; a
+   * prompt that does not exist is `ServerAnswered`, reason `RpcError`. Revision 2026-07-28, server/prompts, "Getting a
+   * Prompt".
+   */
+  readonly getPrompt: (
+    name: string,
+    args?: Readonly<Record<string, string>>,
+    options?: CallOptions
+  ) => Effect.Effect<PromptResult, McpError>
+  /**
+   * All resources, from every page. Fails as `listTools` does. Revision 2026-07-28, server/resources, "Listing
+   * Resources".
+   */
+  readonly listResources: (options?: ListOptions) => Effect.Effect<ReadonlyArray<Resource>, McpError>
+  /**
+   * All templates of resources, from every page; `Resource.expand` makes URIs of them. Fails as `listTools` does.
+   * Revision 2026-07-28, server/resources, "Resource Templates".
+   */
+  readonly listResourceTemplates: (options?: ListOptions) => Effect.Effect<ReadonlyArray<ResourceTemplate>, McpError>
+  /**
+   * What a resource holds: one piece, or several where the URI names a collection. Fails with `CapabilityMissing` where
+   * the server declared no resources, and as every request does; a resource that does not exist is `ServerAnswered`,
+   * reason `RpcError`, with code -32602, or -32002 at a legacy revision. Revision 2026-07-28, server/resources, "Reading
+   * Resources".
+   */
+  readonly readResource: (
+    uri: string,
+    options?: CallOptions
+  ) => Effect.Effect<ReadonlyArray<ResourceContents>, McpError>
+  /**
+   * Completes the value of an argument of a prompt or of a template; `context` has the arguments that are settled
+   * already. Fails with `CapabilityMissing` where the server declared no completions (revision 2024-11-05 has no
+   * capability for them), and as every request does. Revision 2026-07-28, server/utilities/completion.
+   */
+  readonly complete: (
+    ref: Completion.Reference,
+    argument: Completion.Argument,
+    context?: Readonly<Record<string, string>>,
+    options?: CallOptions
+  ) => Effect.Effect<Completion.Completion, McpError>
 }
 
 /**
@@ -144,7 +196,14 @@ export interface Options {
  * @category models
  * @since 0.1.0
  */
-export interface HttpOptions extends Options, StreamableHttp.Options {}
+export interface HttpOptions extends Options, StreamableHttp.Options {
+  /**
+   * Whether to go on, at a server that has no Streamable HTTP, with the HTTP+SSE transport of revision 2024-11-05: where
+   * `initialize` is answered 400, 404 or 405, as revision 2025-11-25, basic/transports, "Backwards Compatibility" says.
+   * Default: no.
+   */
+  readonly legacySse?: boolean | undefined
+}
 
 const packageInfo: Implementation = { name: "effect-mcp-client", version: packageVersion }
 
@@ -176,7 +235,10 @@ export const connect = Effect.fnUntraced(function*(
     serverInfo,
     serverCapabilities,
     instructions,
-    ...Tools.make(requester, policy, transport)
+    ...Tools.make(requester, policy, transport),
+    ...Prompts.make(requester, policy),
+    ...Resources.make(requester, policy),
+    ...Completions.make(requester, policy)
   }
 })
 
@@ -193,7 +255,7 @@ export const layer = (options?: Options): Layer.Layer<McpConnection, McpError, T
  * Connects over Streamable HTTP, and deletes the session of a legacy server when the scope closes. Where connecting
  * fails, nothing is left open.
  *
- * Takes one request at a modern server and three at a legacy one. Fails with `InvalidInput` for a URL or header that
+ * Takes one request at a modern server and three at a legacy one; two more where `legacySse` has to be tried. Fails with `InvalidInput` for a URL or header that
  * cannot be used, with `ConnectionFailed`, reason `EgressDenied`, where the guard refuses, with `Unauthorized`, and as
  * `connect` does.
  *
@@ -203,13 +265,25 @@ export const layer = (options?: Options): Layer.Layer<McpConnection, McpError, T
 export const connectHttp = (
   options: HttpOptions
 ): Effect.Effect<Service, McpError, HttpExchange | EgressGuard | ByteBudget | Scope.Scope> => {
-  const policy = options.policy
-  const connecting = Effect.flatMap(
-    StreamableHttp.make(options),
-    (transport) => Effect.provideService(connect(options), Transport, transport)
-  )
-  return inOwnScope(policy === undefined ? connecting : Effect.provideService(connecting, McpPolicy, policy))
+  const over = (
+    carrier: Effect.Effect<Transport["Service"], McpError, HttpExchange | EgressGuard | Scope.Scope>,
+    own: Options
+  ) => inOwnScope(Effect.flatMap(carrier, (transport) => Effect.provideService(connect(own), Transport, transport)))
+  const protocol = options.protocol ?? "auto"
+  const streamable = over(StreamableHttp.make(options), options)
+  const connecting = options.legacySse === true && !isModern(protocol)
+    ? Effect.catchIf(
+      streamable,
+      isNotStreamable,
+      () => over(LegacySse.make(options), { ...options, protocol: protocol === "auto" ? "legacy" : protocol })
+    )
+    : streamable
+  return options.policy === undefined ? connecting : Effect.provideService(connecting, McpPolicy, options.policy)
 }
+
+const isNotStreamable = (error: McpError): boolean =>
+  error._tag === "ConnectionFailed" && error.reason._tag === "HttpStatus" &&
+  [400, 404, 405].includes(error.reason.status)
 
 /**
  * As `connectHttp`, as a layer.

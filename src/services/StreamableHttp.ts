@@ -12,36 +12,32 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
-import * as Redacted from "effect/Redacted"
+import type * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
-import * as Challenge from "../errors/Challenge.ts"
 import {
-  ConnectionFailed,
   type ConnectionFailedReason,
   HttpStatus,
-  InvalidInput,
   type McpError,
   ProtocolViolation,
-  SessionExpired,
-  Unauthorized
+  SessionExpired
 } from "../errors/McpError.ts"
 import { note } from "../internal/dropped.ts"
-import { encodeValue, isHeaderName, isHeaderValue } from "../internal/headers.ts"
+import { encodeValue } from "../internal/headers.ts"
+import * as HttpSender from "../internal/httpSender.ts"
+import * as Json from "../internal/json.ts"
 import { readReply, type ReplyReader } from "../internal/reply.ts"
 import * as RetryAfter from "../internal/retryAfter.ts"
-import * as ServerUrl from "../internal/serverUrl.ts"
 import type * as JsonRpc from "../schema/JsonRpc.ts"
 import * as ProtocolVersion from "../schema/ProtocolVersion.ts"
 import * as ByteBudget from "./ByteBudget.ts"
-import { Credentials } from "./Credentials.ts"
-import { EgressGuard } from "./EgressGuard.ts"
+import type { Credentials } from "./Credentials.ts"
+import type { EgressGuard } from "./EgressGuard.ts"
 import {
+  type Head,
   header,
   type HttpAnswer,
-  HttpExchange,
-  type HttpRequest,
-  isRefusal,
+  type HttpExchange,
   maxHeaderBlock,
   type ResponseHeaders
 } from "./HttpExchange.ts"
@@ -72,62 +68,10 @@ export interface Options {
   readonly redirects?: "never" | "same-origin" | undefined
 }
 
-const maxRedirects = 3
-
 /**
  * Session ids are visible ASCII: revision 2025-11-25, basic/transports, "Session Management".
  */
 const sessionId = /^[\x21-\x7e]{1,1024}$/
-
-/**
- * Headers that only this module, or HTTP itself, may write.
- */
-const reserved = (name: string): boolean =>
-  name.startsWith("mcp-") ||
-  [
-    "accept",
-    "accept-encoding",
-    "connection",
-    "content-length",
-    "content-type",
-    "cookie",
-    "expect",
-    "host",
-    "keep-alive",
-    "last-event-id",
-    "te",
-    "traceparent",
-    "trailer",
-    "transfer-encoding",
-    "upgrade"
-  ].includes(name)
-
-/**
- * The text of a secret; `undefined` where it was wiped.
- */
-const reveal = (value: string | Redacted.Redacted): string | undefined => {
-  try {
-    return typeof value === "string" ? value : Redacted.value(value)
-  } catch {
-    return undefined
-  }
-}
-
-const givenHeaders = (
-  given: Readonly<Record<string, string | Redacted.Redacted>>
-): Result.Result<ReadonlyArray<string>, string> => {
-  const headers: Array<string> = []
-  for (const [key, value] of Object.entries(given)) {
-    const name = key.toLowerCase()
-    const text = reveal(value)
-    if (text === undefined) return Result.fail(`the value of the header ${name} is no longer known`)
-    if (!isHeaderName(name)) return Result.fail("a header name is not a token")
-    if (reserved(name)) return Result.fail(`the header ${name} belongs to the protocol`)
-    if (!isHeaderValue(text)) return Result.fail(`the value of the header ${name} cannot stand in a header`)
-    headers.push(name, text)
-  }
-  return Result.succeed(headers)
-}
 
 /**
  * Opens a transport to one server. Nothing is sent yet. Closing the scope ends the session, within its bound.
@@ -141,97 +85,38 @@ const givenHeaders = (
 export const make = Effect.fnUntraced(function*(
   options: Options
 ): Effect.fn.Return<Transport["Service"], McpError, HttpExchange | EgressGuard | Scope.Scope> {
-  const exchange = yield* HttpExchange
-  const guard = yield* EgressGuard
-  const credentials = options.credentials ?? (yield* Credentials)
+  const { failed, send, server, url } = yield* HttpSender.make(options)
   const policy = yield* McpPolicy
-
-  const invalid = (detail: string): InvalidInput =>
-    new InvalidInput({ operation: "connect", server: undefined, detail })
-  const url = yield* Effect.mapError(Effect.fromResult(ServerUrl.parse(options.url)), invalid)
-  const server = ServerUrl.display(url)
-  const failed = (operation: string, reason: ConnectionFailedReason): ConnectionFailed =>
-    new ConnectionFailed({ operation, server, reason })
-  yield* Effect.mapError(Effect.fromResult(guard.vetUrl(url)), (denied) => failed("connect", denied))
-  const fixedHeaders = yield* Effect.mapError(
-    Effect.fromResult(Result.flatMap(givenHeaders(options.headers ?? {}), (headers) =>
-      credentials._tag === "Static"
-        ? Result.map(givenHeaders(credentials.headers), (signing) => [...signing, ...headers])
-        : Result.succeed(headers))),
-    invalid
-  )
 
   let session: string | undefined
   let negotiated: ProtocolVersion.ProtocolVersion | undefined
+  let receive: ((request: JsonRpc.ServerRequest) => void) | undefined
+
+  const versionHeaders = (version: ProtocolVersion.ProtocolVersion | undefined): ReadonlyArray<string> =>
+    version === undefined ? [] : ["mcp-protocol-version", version]
+  const sessionHeaders = (): ReadonlyArray<string> => session === undefined ? [] : ["mcp-session-id", session]
 
   /**
    * The headers of a message, without those that sign it.
    */
   const messageHeaders = (message: Outgoing & Partial<Request>): Array<string> => {
-    const headers = ["content-type", "application/json", "accept", "application/json, text/event-stream"]
     const { method, name, parameterHeaders, traceparent, version } = message
-    if (version !== undefined) headers.push("mcp-protocol-version", version)
+    const headers = [
+      "content-type",
+      "application/json",
+      "accept",
+      "application/json, text/event-stream",
+      ...versionHeaders(version)
+    ]
     if (ProtocolVersion.isModern(version)) {
       headers.push("mcp-method", method)
       if (name !== undefined) headers.push("mcp-name", encodeValue(name))
       if (parameterHeaders !== undefined) headers.push(...parameterHeaders)
-    } else if (session !== undefined && method !== "initialize") {
-      headers.push("mcp-session-id", session)
+    } else if (method !== "initialize") {
+      headers.push(...sessionHeaders())
     }
     if (traceparent !== undefined) headers.push("traceparent", traceparent)
     return headers
-  }
-
-  const sign: (operation: string, headers: Array<string>) => Effect.Effect<ReadonlyArray<string>, McpError> =
-    credentials._tag === "Static"
-      ? (_, headers) => Effect.succeed(headers.concat(fixedHeaders))
-      : (operation, headers) =>
-        credentials.headers.pipe(
-          // However it ends, be it by a defect of its own: what it was asked for cannot be had.
-          Effect.catchCause(() =>
-            Effect.fail(new Unauthorized({ operation, server, status: undefined, challenges: [] }))
-          ),
-          Effect.flatMap((given) =>
-            Effect.mapError(
-              Effect.fromResult(givenHeaders(given)),
-              (detail) => new InvalidInput({ operation, server, detail })
-            )
-          ),
-          Effect.map((signing) => headers.concat(signing, fixedHeaders))
-        )
-
-  const send = (
-    operation: string,
-    http: Omit<HttpRequest, "headers">,
-    unsigned: Array<string>
-  ): Effect.Effect<HttpAnswer, McpError> =>
-    Effect.flatMap(
-      Effect.flatMap(sign(operation, unsigned), (headers) => follow(operation, { ...http, headers }, maxRedirects)),
-      (answer) =>
-        isRefusal(answer.status)
-          ? Effect.fail(
-            new Unauthorized({
-              operation,
-              server,
-              status: answer.status,
-              challenges: Challenge.parse(answer.headers["www-authenticate"])
-            })
-          )
-          : Effect.succeed(answer)
-    )
-
-  const exchangeOnce = (operation: string, http: HttpRequest): Effect.Effect<HttpAnswer, McpError> =>
-    Effect.mapError(exchange.send(http), (reason) => failed(operation, reason))
-
-  const follow: typeof followRedirects = options.redirects === "same-origin" ? followRedirects : exchangeOnce
-
-  function followRedirects(operation: string, http: HttpRequest, left: number): Effect.Effect<HttpAnswer, McpError> {
-    return Effect.flatMap(exchangeOnce(operation, http), (answer) => {
-      const target = left > 0 ? redirectTarget(answer, http.url) : undefined
-      return target === undefined
-        ? Effect.succeed(answer)
-        : followRedirects(operation, { ...http, url: target }, left - 1)
-    })
   }
 
   const captureSession = (operation: string, headers: ResponseHeaders): Effect.Effect<void, McpError> => {
@@ -270,10 +155,15 @@ export const make = Effect.fnUntraced(function*(
     const { meter, operation, restartDeadline, version } = message
     const again = Effect.suspend(() => {
       restartDeadline()
-      const headers = ["accept", "text/event-stream", "last-event-id", reader.resumeFrom()]
-      if (version !== undefined) headers.push("mcp-protocol-version", version)
-      if (session !== undefined) headers.push("mcp-session-id", session)
-      return send(operation, { method: "GET", url, body: undefined, meter, onHead: reader.onResume }, headers)
+      const headers = [
+        "accept",
+        "text/event-stream",
+        "last-event-id",
+        reader.resumeFrom(),
+        ...versionHeaders(version),
+        ...sessionHeaders()
+      ]
+      return send(operation, { method: "GET", url, headers, body: undefined, meter, onHead: reader.onResume })
     }).pipe(
       // A connection that breaks, or is not had, is one more stream that brought nothing.
       Effect.catchIf(isUnreachable, () => Effect.void)
@@ -288,19 +178,22 @@ export const make = Effect.fnUntraced(function*(
     const isLegacy = ProtocolVersion.isLegacy(version)
     const carried = isLegacy ? session : undefined
     negotiated = version
-    const reader = readReply(message)
-    const onAnswer = (answer: HttpAnswer): Effect.Effect<Reply, McpError> => {
-      const reply = reader.onEnd(answer)
+    const reader = readReply(message, receive)
+    const onBody = (answer: HttpAnswer, read: Result.Result<unknown, Json.Problem>): Effect.Effect<Reply, McpError> => {
+      const reply = reader.onEnd(answer, read)
       // The plain path, which is nearly every request, is no generator.
       const replied = Result.isSuccess(reply) && answer.status === 200 && method !== "initialize"
         ? Effect.succeed({ response: reply.success, text: reader.text(), status: answer.status })
         : onReply(message, carried, answer, reply)
-      return reader.dropped.length === 0
-        ? replied
-        : Effect.andThen(note("message not for us", reader.dropped.join("; ")), replied)
+      return reader.dropped.isEmpty() ? replied : Effect.andThen(reader.dropped.note, replied)
     }
-    const http = { method: "POST", url, body, meter, onHead: reader.onHead } as const
-    const sent = send(operation, http, messageHeaders(message))
+    const onAnswer = (answer: HttpAnswer): Effect.Effect<Reply, McpError> =>
+      Json.isShort(answer.text)
+        ? onBody(answer, Json.parseShort(answer.text))
+        : Effect.flatMap(Json.parseLong(answer.text, meter), (read) => onBody(answer, read))
+    // The status alone says that the session is forgotten, however much follows.
+    const onHead = (head: Head) => carried !== undefined && head.status === 404 ? "none" : reader.onHead(head)
+    const sent = send(operation, { method: "POST", url, headers: messageHeaders(message), body, meter, onHead })
     if (!isLegacy) return Effect.flatMap(sent, onAnswer)
     const canResume = (): boolean => reader.resumeFrom() !== ""
     const broken: HttpAnswer = { status: 200, headers: { "content-type": "text/event-stream" }, text: "" }
@@ -317,11 +210,8 @@ export const make = Effect.fnUntraced(function*(
   const notify = (message: Outgoing): Effect.Effect<void, McpError> =>
     Effect.gen(function*() {
       const { body, meter, operation } = message
-      const answer = yield* send(
-        operation,
-        { method: "POST", url, body, meter, onHead: () => "none" },
-        messageHeaders(message)
-      )
+      const headers = messageHeaders(message)
+      const answer = yield* send(operation, { method: "POST", url, headers, body, meter, onHead: () => "none" })
       if (answer.status < 200 || answer.status >= 300) {
         return yield* failed(operation, new HttpStatus({ status: answer.status }))
       }
@@ -333,11 +223,10 @@ export const make = Effect.fnUntraced(function*(
    */
   const closeSession = Effect.suspend(() => {
     if (session === undefined) return Effect.void
-    const headers = ["mcp-session-id", session]
+    const headers = [...versionHeaders(negotiated), ...sessionHeaders()]
     session = undefined
-    if (negotiated !== undefined) headers.push("mcp-protocol-version", negotiated)
     const meter = ByteBudget.make({ limit: maxHeaderBlock }).open()
-    const deleting = send("close", { method: "DELETE", url, body: undefined, meter, onHead: () => "none" }, headers)
+    const deleting = send("close", { method: "DELETE", url, headers, body: undefined, meter, onHead: () => "none" })
     // On a fiber of its own, which is left behind at the bound: what signs the request may not let itself be interrupted.
     return Effect.flatMap(
       Effect.forkDetach(Effect.interruptible(deleting)),
@@ -351,22 +240,19 @@ export const make = Effect.fnUntraced(function*(
   })
 
   yield* Effect.addFinalizer(() => closeSession)
-  return { server, hasHeaders: true, request, notify }
+  return {
+    server,
+    hasHeaders: true,
+    request,
+    notify,
+    listen: (receiver) => {
+      receive = receiver
+    }
+  }
 })
 
 const isUnreachable = (error: McpError): boolean =>
   error._tag === "ConnectionFailed" && error.reason._tag === "Unreachable"
-
-/**
- * Where a 307 or 308 leads, if that is on the server's own origin.
- */
-const redirectTarget = (answer: HttpAnswer, from: URL): URL | undefined => {
-  const location = header(answer.headers, "location")
-  if ((answer.status !== 307 && answer.status !== 308) || location === undefined) return undefined
-  const target = URL.parse(location, from)
-  const parsed = target === null ? undefined : Result.getOrUndefined(ServerUrl.parse(target))
-  return parsed?.origin === from.origin ? parsed : undefined
-}
 
 /**
  * 404 on a request that carried a session: revision 2025-11-25, basic/transports, "Session Management". Several widely

@@ -34,17 +34,17 @@
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { McpError } from "../errors/McpError.ts"
-import type { Response } from "../schema/JsonRpc.ts"
+import type { Response, ServerRequest } from "../schema/JsonRpc.ts"
 import type { ProtocolVersion } from "../schema/ProtocolVersion.ts"
 import type { Meter } from "./ByteBudget.ts"
 
 /**
- * A JSON-RPC response whose envelope is checked: a result, or an error.
+ * A JSON-RPC response whose envelope is checked: a result, or an error. A request that a legacy server makes by itself.
  *
  * @category models
  * @since 0.1.0
  */
-export type { Response } from "../schema/JsonRpc.ts"
+export type { Response, ServerRequest } from "../schema/JsonRpc.ts"
 
 /**
  * A message to the server, already written.
@@ -137,7 +137,12 @@ export class Transport extends Context.Service<Transport, {
    */
   readonly request: (request: Request) => Effect.Effect<Reply, McpError>
   /**
-   * Sends a notification.
+   * Sends a notification, or the answer to a request of the server.
    */
   readonly notify: (notification: Outgoing) => Effect.Effect<void, McpError>
+  /**
+   * Says who takes what a legacy server asks for by itself; the receiver never waits. Called once, before the first
+   * request. A transport that brings no such thing leaves it out.
+   */
+  readonly listen?: ((receive: (request: ServerRequest) => void) => void) | undefined
 }>()("effect-mcp-client/Transport") {}

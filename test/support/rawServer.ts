@@ -5,6 +5,8 @@
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Net from "node:net"
+import * as Tls from "node:tls"
+import { certificate } from "./certificate.ts"
 import { listen } from "./listen.ts"
 
 export interface RawRequest {
@@ -65,12 +67,15 @@ const parseMessage = (body: string): RawRequest["message"] => {
 /**
  * Listens on a free loopback port until the scope closes.
  */
-export const make = (respond: Responder, host = "127.0.0.1"): Effect.Effect<RawServer, never, Scope.Scope> =>
+export const make = (
+  respond: Responder,
+  { host = "127.0.0.1", tls = false }: { readonly host?: string | undefined; readonly tls?: boolean | undefined } = {}
+): Effect.Effect<RawServer, never, Scope.Scope> =>
   Effect.gen(function*() {
     const sockets = new Set<Net.Socket>()
     const requests: Array<RawRequest> = []
     let connections = 0
-    const server = Net.createServer((socket) => {
+    const onConnection = (socket: Net.Socket): void => {
       connections++
       sockets.add(socket)
       socket.on("close", () => sockets.delete(socket))
@@ -94,7 +99,8 @@ export const make = (respond: Responder, host = "127.0.0.1"): Effect.Effect<RawS
           respond(socket, request)
         }
       })
-    })
+    }
+    const server = tls ? Tls.createServer(certificate, onConnection) : Net.createServer(onConnection)
     const port = yield* listen(server, () => sockets.forEach((socket) => socket.destroy()), host)
     const atMost = (limit: number) =>
       Effect.callback<void>((resume) => {
@@ -108,7 +114,7 @@ export const make = (respond: Responder, host = "127.0.0.1"): Effect.Effect<RawS
         return Effect.sync(() => clearInterval(timer))
       })
     return {
-      url: `http://${host.includes(":") ? `[${host}]` : host}:${port}/mcp`,
+      url: `${tls ? "https" : "http"}://${host.includes(":") ? `[${host}]` : host}:${port}/mcp`,
       port,
       requests,
       methods: () => requests.map((request) => request.message.method ?? request.httpMethod),

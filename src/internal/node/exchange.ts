@@ -1,8 +1,11 @@
 /**
- * One HTTP exchange, as an undici dispatch handler: no stream, no queue, no fiber. It is called as bytes come, and calls
- * back once.
+ * One HTTP exchange, as an undici dispatch handler: no stream, no queue, and no fiber but for an event so large that it
+ * takes time to read. It is called as bytes come, and calls back once.
  */
 import type { Dispatcher } from "@effect/platform-node/Undici"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type * as Fiber from "effect/Fiber"
 import { BudgetExceeded, type ConnectionFailedReason, ProtocolViolation, Unreachable } from "../../errors/McpError.ts"
 import * as ByteBudget from "../../services/ByteBudget.ts"
 import {
@@ -104,6 +107,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
    * Whether the connection speaks HTTP/1, so that `onBytes` sees all of this response and of no other.
    */
   isTapped = false
+  /**
+   * Whether the response has ended, so that its connection can take another request.
+   */
+  isOver = false
 
   private request: Pick<HttpRequest, "meter" | "onHead">
   private settle: (outcome: Outcome) => void
@@ -117,6 +124,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
   private drained = 0
   private drainLimit = 0
   private drainTimer: ReturnType<typeof setTimeout> | undefined
+  private tell: (() => void) | undefined
+  private waiting: Fiber.Fiber<boolean> | undefined
+  private ended: (() => void) | undefined
 
   constructor({ meter, onHead }: HttpRequest, settle: (outcome: Outcome) => void) {
     this.request = { meter, onHead }
@@ -165,7 +175,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     const head: Head = { status, headers }
     const plan = onHead(head)
     if (plan === "none") {
-      return affordable || isRefusal(status) ? this.answer("", drainBytes) : this.fail(overBudget(meter))
+      return affordable || isRefusal(status) ? this.leave(drainBytes) : this.fail(overBudget(meter))
     }
     if (typeof plan === "object") return this.fail(plan)
     if (!affordable || (plan === "text" && (contentLength(headers) ?? 0) > meter.remaining())) {
@@ -188,20 +198,24 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(controller: Dispatcher.DispatchController): void {
-    if (!this.settled) {
-      const trailers = controller.rawTrailers
-      if (Array.isArray(trailers) && trailers.length > 0 && !this.request.meter.take(fieldBytes(trailers))) {
-        this.fail(overBudget(this.request.meter))
-      } else {
-        this.answer(this.finish(), Number.POSITIVE_INFINITY)
+    this.whenRead(() => {
+      if (!this.settled) {
+        const trailers = controller.rawTrailers
+        if (Array.isArray(trailers) && trailers.length > 0 && !this.request.meter.take(fieldBytes(trailers))) {
+          this.fail(overBudget(this.request.meter))
+        } else {
+          this.answer(this.finish())
+        }
       }
-    }
-    this.release()
+      this.release()
+    })
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
-    if (!this.settled) this.fail(toReason(error, this.controller !== undefined))
-    this.release()
+    this.whenRead(() => {
+      if (!this.settled) this.fail(toReason(error, this.controller !== undefined))
+      this.release()
+    })
   }
 
   /**
@@ -209,11 +223,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
    */
   private release(): void {
     clearTimeout(this.drainTimer)
+    this.tell?.()
     this.request = released
     this.settle = () => {}
     this.feed = undefined
     this.finish = () => ""
     this.abortDial = undefined
+    this.ended = undefined
   }
 
   private gather(): void {
@@ -226,26 +242,68 @@ export class Exchange implements Dispatcher.DispatchHandler {
    * Hands text on by whole lines, since nothing happens in an event stream before a line ends: what a line costs until
    * then is its bytes.
    */
-  private stream(take: (text: string) => boolean): void {
+  private stream(take: (text: string) => boolean | Effect.Effect<boolean>): void {
     const decoder = new TextDecoder()
     const lines = Gather.make()
+    let hasLine = false
+    const pass = (): void => {
+      if (!hasLine || this.waiting !== undefined) return
+      hasLine = false
+      const enough = take(decoder.decode(lines.take(), { stream: true }))
+      if (typeof enough !== "boolean") this.wait(enough, pass)
+      else if (enough) this.leave(0)
+    }
     this.feed = (chunk) => {
       lines.push(chunk)
-      if (!chunk.includes(LF) && !chunk.includes(CR)) return
-      if (take(decoder.decode(lines.take(), { stream: true }))) this.answer("", 0)
+      hasLine ||= chunk.includes(LF) || chunk.includes(CR)
+      pass()
     }
   }
 
-  private answer(text: string, drainLimit: number): void {
+  /**
+   * Reads no further until it is known whether more is wanted. What comes all the same, be it the end, has to wait.
+   */
+  private wait(enough: Effect.Effect<boolean>, goOn: () => void): void {
+    this.controller?.pause()
+    this.waiting = Effect.runFork(enough)
+    this.waiting.addObserver((exit) => {
+      this.waiting = undefined
+      if (!this.settled) {
+        if (Exit.isSuccess(exit) && exit.value) this.leave(0)
+        else goOn()
+      }
+      if (this.waiting !== undefined) return
+      this.ended?.()
+      this.controller?.resume()
+    })
+  }
+
+  private whenRead(ended: () => void): void {
+    this.isOver = true
+    if (this.waiting === undefined) ended()
+    else this.ended = ended
+  }
+
+  private answer(text: string): void {
     this.settled = true
-    // Where the response has ended already, there is nothing to drain.
-    if (drainLimit !== Number.POSITIVE_INFINITY) {
-      this.drainLimit = drainLimit
-      this.drainTimer = setTimeout(() => this.end(new Abort()), drainMillis)
-      this.drainTimer.unref()
-    }
     const { headers, status } = this.head!
     this.settle({ _tag: "Answer", answer: { status, headers, text } })
+  }
+
+  /**
+   * All that is wanted has come. What is left of a short response comes in the same turn, most often: the caller is told
+   * after it, and finds the connection free.
+   */
+  private leave(drainLimit: number): void {
+    this.settled = true
+    this.drainLimit = drainLimit
+    this.drainTimer = setTimeout(() => this.end(new Abort()), drainMillis)
+    this.drainTimer.unref()
+    this.tell = () => {
+      this.tell = undefined
+      this.answer("")
+    }
+    setImmediate(() => this.tell?.())
   }
 
   /**
@@ -264,6 +322,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   private end(abort: Abort): void {
     clearTimeout(this.drainTimer)
+    this.waiting?.interruptUnsafe()
     if (this.controller !== undefined) this.controller.abort(abort)
     else this.abortDial?.(abort)
   }

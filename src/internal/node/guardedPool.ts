@@ -1,5 +1,5 @@
 /**
- * The connection pool: undici's, with a dial that asks the guard and a tap that counts what comes in.
+ * The connection pool: undici's clients, with a dial that asks the guard and a tap that counts what comes in.
  */
 import * as Undici from "@effect/platform-node/Undici"
 import * as Cause from "effect/Cause"
@@ -19,6 +19,8 @@ import { type ConnectionFailedReason, EgressDenied, Unreachable } from "../../er
 import type { EgressGuard } from "../../services/EgressGuard.ts"
 import { type HttpAnswer, type HttpExchange, type HttpRequest, maxHeaderBlock } from "../../services/HttpExchange.ts"
 import { Abort, Exchange, type Outcome } from "./exchange.ts"
+import * as OriginPool from "./originPool.ts"
+import * as Turns from "./turns.ts"
 
 /**
  * Options of the pool.
@@ -145,9 +147,14 @@ class Dials {
 }
 
 /**
- * Dials for one client, and answers its socket.
+ * Dials for all clients of a pool.
  */
-const guardedConnector = (guard: Guard, resolve: Resolve, dials: Dials, options: PoolOptions) => {
+const guardedConnector = (
+  guard: Guard,
+  resolve: Resolve,
+  dials: Dials,
+  options: PoolOptions
+): OriginPool.Connector => {
   const limit = Duration.fromInputUnsafe(options.connectTimeout ?? "10 seconds")
   let giveUpLookup = (): void => {}
   const dial = Undici.buildConnector({
@@ -164,10 +171,7 @@ const guardedConnector = (guard: Guard, resolve: Resolve, dials: Dials, options:
     callback: Undici.buildConnector.Callback
   ) => Net.Socket
 
-  return (
-    target: Undici.buildConnector.Options,
-    callback: Undici.buildConnector.Callback
-  ): Net.Socket | undefined => {
+  return (target, callback) => {
     // `lookup` is not called where there is nothing to look up.
     if (Net.isIP(target.hostname) !== 0) {
       const refusal = vet(guard, target.hostname, target.hostname)
@@ -206,50 +210,6 @@ const guardedConnector = (guard: Guard, resolve: Resolve, dials: Dials, options:
 const timerMillis = (duration: Duration.Duration): number =>
   Math.min(Math.max(Duration.toMillis(duration), 1), 2 ** 31 - 1)
 
-type Connector = ReturnType<typeof guardedConnector>
-
-/**
- * One connection. Over HTTP/1 it carries one exchange at a time, so that what its socket brings belongs to that one.
- */
-class TappedClient extends Undici.Client {
-  #current: Exchange | undefined
-  #socket: Net.Socket | undefined
-  #isTapped = false
-
-  constructor(origin: string | URL, options: Undici.Client.Options, connector: Connector) {
-    super(origin, {
-      ...options,
-      connect: (target, callback) => {
-        this.#socket = connector(target, (...result) => {
-          if (result[1]) this.#tap(result[1])
-          callback(...result)
-        })
-      }
-    })
-  }
-
-  override dispatch(options: Undici.Dispatcher.DispatchOptions, handler: Undici.Dispatcher.DispatchHandler): boolean {
-    if (handler instanceof Exchange) {
-      this.#current = handler
-      handler.isTapped = this.#isTapped
-      handler.abortDial = (reason) => this.#socket?.destroy(reason)
-    }
-    return super.dispatch(options, handler)
-  }
-
-  #tap(socket: Net.Socket): void {
-    const isHttp1 = (socket as { alpnProtocol?: unknown }).alpnProtocol !== "h2"
-    this.#isTapped = isHttp1
-    if (this.#current !== undefined) this.#current.isTapped = isHttp1
-    if (!isHttp1) return
-    const read = socket.read.bind(socket)
-    socket.read = (size?: number) => {
-      const chunk: Buffer | null = read(size)
-      return chunk === null || this.#current === undefined || this.#current.onBytes(chunk) ? chunk : null
-    }
-  }
-}
-
 /**
  * A pool that asks this guard at every dial. Its sockets go when the scope closes.
  */
@@ -261,7 +221,6 @@ export const make = Effect.fnUntraced(function*(
     ? systemResolve
     : resolveWith(options.dns, yield* Effect.context<never>())
   const dials = new Dials()
-  const connector = guardedConnector(guard, resolve, dials, options)
   const idle = timerMillis(Duration.fromInputUnsafe(options.idleTimeout ?? "90 seconds"))
   const clientOptions: Undici.Client.Options = {
     allowH2: options.http2 === true,
@@ -274,28 +233,27 @@ export const make = Effect.fnUntraced(function*(
     // An environment variable decides otherwise.
     useMilo: false
   } as Undici.Client.Options
-  const agent = yield* Effect.acquireRelease(
-    Effect.sync(() =>
-      new Undici.Agent({
-        ...clientOptions,
-        factory: (origin, poolOptions) =>
-          new Undici.Pool(origin, {
-            ...(poolOptions as Undici.Pool.Options),
-            factory: (target, given) => new TappedClient(target, given as Undici.Client.Options, connector)
-          })
-      })
-    ),
-    (pool) =>
-      Effect.promise(() => {
-        dials.close()
-        return pool.destroy()
-      })
+  const connector = guardedConnector(guard, resolve, dials, options)
+  const turns = Turns.make()
+  const pools = new Map<string, OriginPool.OriginPool>()
+  const poolOf = (origin: string): OriginPool.OriginPool => {
+    const existing = pools.get(origin)
+    if (existing !== undefined) return existing
+    const pool = OriginPool.make(origin, clientOptions, connector, turns)
+    pools.set(origin, pool)
+    return pool
+  }
+  yield* Effect.addFinalizer(() =>
+    Effect.promise(() => {
+      dials.close()
+      return Promise.all([...pools.values()].map((pool) => pool.destroy()))
+    })
   )
   return {
     send: (request) =>
       Effect.callback<HttpAnswer, ConnectionFailedReason>((resume) => {
         const exchange = new Exchange(request, (outcome) => resume(toEffect(outcome)))
-        agent.dispatch(toDispatch(request), exchange)
+        poolOf(request.url.origin).send(toDispatch(request), exchange)
         return Effect.sync(() => exchange.cancel())
       })
   }

@@ -1,0 +1,96 @@
+/**
+ * What all questions to a server have in common: its capability, the deadline, rounds of input, and an answer that is
+ * read or is of no use.
+ */
+import * as Effect from "effect/Effect"
+import type * as Result from "effect/Result"
+import { InputRequired, type McpError, Unreadable } from "../errors/McpError.ts"
+import type { JsonObject } from "../schema/Json.ts"
+import type { ListOptions } from "../services/McpConnection.ts"
+import type { McpPolicy } from "../services/McpPolicy.ts"
+import * as InputRounds from "./inputRounds.ts"
+import * as Listing from "./listing.ts"
+import type { Operation, OperationOptions, Outcome, Requester } from "./requester.ts"
+
+/**
+ * One question.
+ */
+export interface Question<A> {
+  /**
+   * As errors and spans name it.
+   */
+  readonly title: string
+  readonly capability: string | undefined
+  readonly method: string
+  /**
+   * `params.name` or `params.uri`.
+   */
+  readonly name?: string | undefined
+  /**
+   * The text between the braces of `params`.
+   */
+  readonly members: string
+  readonly attributes: Record<string, unknown>
+  /**
+   * Reads the result. The failure says what is wrong.
+   */
+  readonly read: (result: JsonObject) => Result.Result<A, string>
+  /**
+   * Sends it, where that takes more than sending; `more` are further members.
+   */
+  readonly send?: ((operation: Operation, more: string) => Effect.Effect<Outcome, McpError>) | undefined
+}
+
+/**
+ * @see make
+ */
+export interface Ask {
+  readonly one: <A>(question: Question<A>, options: OperationOptions | undefined) => Effect.Effect<A, McpError>
+  readonly list: <A>(
+    kind: Listing.Kind<A>,
+    capability: string,
+    options: ListOptions | undefined
+  ) => Effect.Effect<ReadonlyArray<A>, McpError>
+}
+
+/**
+ * Asks the server at the other end of a requester.
+ */
+export const make = (requester: Requester, policy: McpPolicy): Ask => ({
+  one: <A>(question: Question<A>, options: OperationOptions | undefined) => {
+    const { attributes, capability, members, method, name, read, title } = question
+    const once = question.send ?? ((operation: Operation, more: string) =>
+      Effect.flatMap(
+        requester.send(operation, { method, members: members + more, name }),
+        (reply) => requester.outcome(operation, reply)
+      ))
+    const answer = (operation: Operation): Effect.Effect<A, McpError> =>
+      Effect.flatMap(once(operation, ""), (first) =>
+        first.type === "complete"
+          ? Effect.succeed(first.result)
+          : InputRounds.run(first.result, policy, (more) => once(operation, more))).pipe(
+          Effect.mapError((error) =>
+            error instanceof InputRequired ? requester.answered(operation.name, error) : error
+          ),
+          Effect.flatMap((result) =>
+            Effect.mapError(
+              Effect.fromResult(read(result)),
+              (detail) => requester.answered(operation.name, new Unreadable({ detail }))
+            )
+          )
+        )
+    return Effect.andThen(
+      requester.capable(title, capability),
+      requester.operation(title, { "mcp.method.name": method, ...attributes }, options, answer)
+    )
+  },
+  list: (kind, capability, options) =>
+    Effect.andThen(
+      requester.capable(kind.method, capability),
+      requester.operation(kind.method, { "mcp.method.name": kind.method }, options, (operation) =>
+        Effect.map(
+          Listing.all(kind, requester, policy, operation, options?.onRefused),
+          (listed) => [...listed.values()]
+        ))
+    )
+})

@@ -1,0 +1,78 @@
+/**
+ * Requests whose answers come on one stream, in any order.
+ */
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Result from "effect/Result"
+import { ProtocolViolation } from "../errors/McpError.ts"
+import * as JsonRpc from "../schema/JsonRpc.ts"
+
+/**
+ * @see make
+ */
+export interface Multiplex<E> {
+  /**
+   * Waits for the answer to the request with this id.
+   */
+  readonly answer: (id: number) => Effect.Effect<JsonRpc.Response, E | ProtocolViolation>
+  /**
+   * Takes a message off the stream. `onRequest` of `make` has what the server asks for.
+   */
+  readonly take: (message: unknown) => void
+  /**
+   * There is nothing more to come.
+   */
+  readonly fail: (reason: E) => void
+  readonly isIdle: () => boolean
+}
+
+/**
+ * Nothing has been asked yet. `onDropped` is told what was for nobody.
+ */
+export const make = <E>(
+  onRequest: (request: JsonRpc.ServerRequest) => void,
+  onDropped: (what: string) => void
+): Multiplex<E> => {
+  const pending = new Map<number, (answered: Exit.Exit<JsonRpc.Response, E | ProtocolViolation>) => void>()
+  let failure: { readonly reason: E } | undefined
+
+  /**
+   * Whose answer this is. An error that names no request is the answer to the only one, if there is only one.
+   */
+  const idOf = (message: { readonly [key: string]: unknown }): number | undefined => {
+    const { id } = message
+    if (typeof id === "number" && pending.has(id)) return id
+    const [only] = pending.keys()
+    return message["error"] !== undefined && JsonRpc.isNobodysId(id) && pending.size === 1 ? only : undefined
+  }
+
+  return {
+    answer: (id) =>
+      Effect.callback((resume) => {
+        if (failure !== undefined) return resume(Effect.fail(failure.reason))
+        pending.set(id, resume)
+        return Effect.sync(() => pending.delete(id))
+      }),
+    take: (message) => {
+      const classified = JsonRpc.classify(message)
+      if (Result.isFailure(classified)) return onDropped(classified.failure)
+      const known = classified.success
+      if (known._tag === "Request") return onRequest(known.request)
+      if (known._tag === "Notification") return onDropped(known.method)
+      const id = idOf(known.message)
+      if (id === undefined) return onDropped("a response that nobody waits for")
+      const resume = pending.get(id)!
+      pending.delete(id)
+      resume(Result.match(JsonRpc.readResponse(known.message, id), {
+        onFailure: (detail) => Exit.fail(new ProtocolViolation({ detail })),
+        onSuccess: (response) => Exit.succeed(response)
+      }))
+    },
+    fail: (reason) => {
+      failure ??= { reason }
+      for (const resume of pending.values()) resume(Exit.fail(reason))
+      pending.clear()
+    },
+    isIdle: () => pending.size === 0
+  }
+}
