@@ -11,14 +11,22 @@ const counter = Metric.counter("effect_mcp_client_dropped", {
   incremental: true
 })
 
+const line = (kind: string, detail: string): string => `effect-mcp-client: ${kind}: ${printable(detail)}`
+
+const count = (kind: string, times: number): Effect.Effect<void> =>
+  Metric.update(Metric.withAttributes(counter, { kind }), times)
+
 /**
  * Logs and counts something that was left aside. `kind` is one of a few words of ours; `detail` may quote a server.
  */
 export const note = (kind: string, detail: string, times = 1): Effect.Effect<void> =>
-  Effect.andThen(
-    Metric.update(Metric.withAttributes(counter, { kind }), times),
-    Effect.logDebug(`effect-mcp-client: ${kind}: ${printable(detail)}`)
-  )
+  Effect.andThen(count(kind, times), Effect.logDebug(line(kind, detail)))
+
+/**
+ * As `note`, for what the application would have wanted to have.
+ */
+export const warn = (kind: string, detail: string, times = 1): Effect.Effect<void> =>
+  Effect.andThen(count(kind, times), Effect.logWarning(line(kind, detail)))
 
 /**
  * Messages for nobody, gathered until there is a fiber to tell of them.
@@ -39,21 +47,20 @@ const maxGathered = 8
  */
 export const make = (): Dropped => {
   let gathered: Array<string> = []
-  let count = 0
+  let dropped = 0
   return {
     add: (what) => {
-      count++
+      dropped++
       if (gathered.length < maxGathered) gathered.push(what)
     },
-    isEmpty: () => count === 0,
+    isEmpty: () => dropped === 0,
     note: Effect.suspend(() => {
-      if (count === 0) return Effect.void
-      const more = count > gathered.length ? `; ${count - gathered.length} more` : ""
-      const detail = `${gathered.join("; ")}${more}`
-      const times = count
+      if (dropped === 0) return Effect.void
+      const more = dropped > gathered.length ? `; ${dropped - gathered.length} more` : ""
+      const noting = note("message not for us", `${gathered.join("; ")}${more}`, dropped)
       gathered = []
-      count = 0
-      return note("message not for us", detail, times)
+      dropped = 0
+      return noting
     })
   }
 }

@@ -6,6 +6,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import {
   ConnectionFailed,
@@ -14,6 +15,7 @@ import {
   RpcError,
   ServerAnswered,
   type ServerAnsweredReason,
+  Unreadable,
   UnsupportedVersion
 } from "../errors/McpError.ts"
 import * as Capabilities from "../schema/Capabilities.ts"
@@ -21,6 +23,7 @@ import { isJsonObject, type JsonObject } from "../schema/Json.ts"
 import { errorCodes, type ErrorResponse } from "../schema/JsonRpc.ts"
 import * as ProtocolVersion from "../schema/ProtocolVersion.ts"
 import type { Reply } from "../services/Transport.ts"
+import { resultTypeOf } from "./resultType.ts"
 
 /**
  * What `protocol` may be: find out, never ask modern servers, or insist on one revision.
@@ -128,17 +131,22 @@ const afterDiscover = (channel: Channel, outcome: Reply | McpError): Verdict => 
   const { _meta, instructions, supportedVersions } = response.result
   const supported = namedVersions(supportedVersions)
   const version = ProtocolVersion.modern.find((modern) => supported.includes(modern))
-  return version === undefined
-    ? { _tag: "Initialize", supported }
-    : {
-      _tag: "Modern",
-      negotiated: {
-        version,
-        serverInfo: implementation(isJsonObject(_meta) ? _meta["io.modelcontextprotocol/serverInfo"] : undefined),
-        serverCapabilities: capabilitiesOf(response.result),
-        instructions: text(instructions)
-      }
+  if (version === undefined) return { _tag: "Initialize", supported }
+  const type = resultTypeOf(response.result)
+  if (Result.isFailure(type)) return { _tag: "Failed", error: serverAnswered(channel, type.failure) }
+  if (type.success !== "complete") {
+    const detail = "what a server can do may not depend on input"
+    return { _tag: "Failed", error: serverAnswered(channel, new Unreadable({ detail })) }
+  }
+  return {
+    _tag: "Modern",
+    negotiated: {
+      version,
+      serverInfo: implementation(isJsonObject(_meta) ? _meta["io.modelcontextprotocol/serverInfo"] : undefined),
+      serverCapabilities: capabilitiesOf(response.result),
+      instructions: text(instructions)
     }
+  }
 }
 
 const discover = (channel: Channel): Effect.Effect<Verdict> =>

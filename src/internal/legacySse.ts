@@ -14,7 +14,7 @@ import {
   type McpError,
   Unreachable
 } from "../errors/McpError.ts"
-import type { ServerRequest } from "../schema/JsonRpc.ts"
+import type { ServerMessage } from "../schema/JsonRpc.ts"
 import * as ByteBudget from "../services/ByteBudget.ts"
 import type { EgressGuard } from "../services/EgressGuard.ts"
 import { type HttpExchange, maxHeaderBlock } from "../services/HttpExchange.ts"
@@ -65,7 +65,7 @@ export const make = Effect.fnUntraced(function*(
     take: (bytes) => meter.take(bytes),
     close: () => {}
   }
-  let receive: (request: ServerRequest) => void = () => {}
+  let receive: (message: ServerMessage) => void = () => {}
   let problem: ConnectionFailedReason | undefined
   const dropped = Dropped.make()
 

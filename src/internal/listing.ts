@@ -12,7 +12,7 @@ import type { ListOptions } from "../services/McpConnection.ts"
 import type { McpPolicy } from "../services/McpPolicy.ts"
 import type { Reply } from "../services/Transport.ts"
 import * as Deadline from "./deadline.ts"
-import { note } from "./dropped.ts"
+import { warn } from "./dropped.ts"
 import type { Operation, Requester } from "./requester.ts"
 
 /**
@@ -124,10 +124,10 @@ const report = Effect.fnUntraced(function*(
   onRefused: ListOptions["onRefused"]
 ) {
   for (const { name, reason } of refused.slice(0, maxLogged)) {
-    yield* note(`${kind} refused`, `${name ?? "(no name)"}: ${reason}`)
+    yield* warn(`${kind} refused`, `${name ?? "(no name)"}: ${reason}`)
   }
   if (refused.length > maxLogged) {
-    yield* note(`${kind} refused`, `${refused.length - maxLogged} more on the same page`, refused.length - maxLogged)
+    yield* warn(`${kind} refused`, `${refused.length - maxLogged} more on the same page`, refused.length - maxLogged)
   }
   if (onRefused !== undefined) yield* Effect.forEach(refused, onRefused, { discard: true })
 })

@@ -16,7 +16,7 @@ export interface Multiplex<E> {
    */
   readonly answer: (id: number) => Effect.Effect<JsonRpc.Response, E | ProtocolViolation>
   /**
-   * Takes a message off the stream. `onRequest` of `make` has what the server asks for.
+   * Takes a message off the stream.
    */
   readonly take: (message: unknown) => void
   /**
@@ -27,10 +27,11 @@ export interface Multiplex<E> {
 }
 
 /**
- * Nothing has been asked yet. `onDropped` is told what was for nobody.
+ * Nothing has been asked yet. `receive` takes what the server says without having been asked; `onDropped` is told what
+ * was for nobody.
  */
 export const make = <E>(
-  onRequest: (request: JsonRpc.ServerRequest) => void,
+  receive: (message: JsonRpc.ServerMessage) => void,
   onDropped: (what: string) => void
 ): Multiplex<E> => {
   const pending = new Map<number, (answered: Exit.Exit<JsonRpc.Response, E | ProtocolViolation>) => void>()
@@ -57,8 +58,7 @@ export const make = <E>(
       const classified = JsonRpc.classify(message)
       if (Result.isFailure(classified)) return onDropped(classified.failure)
       const known = classified.success
-      if (known._tag === "Request") return onRequest(known.request)
-      if (known._tag === "Notification") return onDropped(known.method)
+      if (known._tag !== "Response") return receive(known)
       const id = idOf(known.message)
       if (id === undefined) return onDropped("a response that nobody waits for")
       const resume = pending.get(id)!

@@ -100,11 +100,11 @@ export const toReason = (problem: Json.Problem): ConnectionFailedReason =>
   typeof problem === "string" ? new ProtocolViolation({ detail: problem }) : problem
 
 /**
- * A reader for the response to a request. `onRequest` takes what a legacy server asks for meanwhile.
+ * A reader for the response to a request. `receive` takes what the server says meanwhile.
  */
 export const readReply = (
   { id, meter, version }: Asked,
-  onRequest: ((request: JsonRpc.ServerRequest) => void) | undefined
+  receive: (message: JsonRpc.ServerMessage) => void
 ): ReplyReader => {
   const dropped = Dropped.make()
   let first: string | undefined
@@ -134,11 +134,11 @@ export const readReply = (
         break
       case "Request":
         // Modern servers have no requests of their own: revision 2026-07-28, basic/patterns/mrtr.
-        if (onRequest === undefined || ProtocolVersion.isModern(version)) drop(known.request.method)
-        else onRequest(known.request)
+        if (ProtocolVersion.isModern(version)) drop(known.request.method)
+        else receive(known)
         break
       case "Notification":
-        drop(known.method)
+        receive(known)
     }
   }
 

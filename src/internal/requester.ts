@@ -16,9 +16,7 @@ import {
   type McpError,
   RpcError,
   ServerAnswered,
-  type ServerAnsweredReason,
-  UnknownResultType,
-  Unreadable
+  type ServerAnsweredReason
 } from "../errors/McpError.ts"
 import type { Implementation } from "../schema/Capabilities.ts"
 import type { JsonObject } from "../schema/Json.ts"
@@ -27,10 +25,13 @@ import type { ByteBudget, Meter } from "../services/ByteBudget.ts"
 import { overBudget } from "../services/HttpExchange.ts"
 import type { McpPolicy } from "../services/McpPolicy.ts"
 import type { Reply, Transport } from "../services/Transport.ts"
+import * as Announcements from "./announcements.ts"
 import { read as readArguments } from "./arguments.ts"
 import * as Deadline from "./deadline.ts"
+import * as Dropped from "./dropped.ts"
 import * as Envelope from "./envelope.ts"
 import * as Handshake from "./handshake.ts"
+import { resultTypeOf } from "./resultType.ts"
 import * as ServerRequests from "./serverRequests.ts"
 import { traced } from "./tracing.ts"
 
@@ -237,10 +238,15 @@ export const make = Effect.fnUntraced(function*(
   const scope = yield* Effect.scope
   // A server may ask before the handshake is over.
   let agreed: ProtocolVersion.ProtocolVersion | undefined
-  transport.listen?.(ServerRequests.make(
+  const onRequest = ServerRequests.make(
     scope,
     (answer) => open("answer", {}, (operation) => notify(operation, "response", answer, agreed))
-  ))
+  )
+  const dropped = Dropped.make()
+  const announcements = Announcements.make(dropped)
+  transport.listen?.((message) =>
+    message._tag === "Request" ? onRequest(message.request) : announcements.take(message.notification)
+  )
 
   const negotiated = yield* open(
     "connect",
@@ -302,6 +308,16 @@ export const make = Effect.fnUntraced(function*(
     })
   }
 
+  const readOutcome = ({ name }: Operation, { response, status }: Reply): Effect.Effect<Outcome, McpError> => {
+    if ("error" in response) return Effect.fail(answered(name, new RpcError({ ...response.error, status })))
+    const { result } = response
+    if (!ProtocolVersion.isModern(version)) return Effect.succeed({ type: "complete", result })
+    const type = resultTypeOf(result)
+    return Result.isFailure(type)
+      ? Effect.fail(answered(name, type.failure))
+      : Effect.succeed({ type: type.success, result })
+  }
+
   return {
     negotiated,
     failed,
@@ -322,19 +338,9 @@ export const make = Effect.fnUntraced(function*(
         const meta = ownMeta === undefined && traceparent === undefined ? undefined : { given: ownMeta, traceparent }
         return open(name, { meta, timeout: given?.timeout }, run)
       }),
-    outcome: (operation, { response, status }) => {
-      if ("error" in response) {
-        return Effect.fail(answered(operation.name, new RpcError({ ...response.error, status })))
-      }
-      const { result } = response
-      const type = ProtocolVersion.isModern(version) ? result["resultType"] ?? "complete" : "complete"
-      if (type === "complete" || type === "input_required") return Effect.succeed({ type, result })
-      return Effect.fail(answered(
-        operation.name,
-        typeof type === "string"
-          ? new UnknownResultType({ resultType: type })
-          : new Unreadable({ detail: "resultType is not a string" })
-      ))
+    outcome: (operation, reply) => {
+      const read = readOutcome(operation, reply)
+      return dropped.isEmpty() ? read : Effect.andThen(dropped.note, read)
     }
   }
 })

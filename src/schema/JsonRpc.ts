@@ -47,12 +47,30 @@ export interface ServerRequest {
 }
 
 /**
+ * What a server announces.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface ServerNotification {
+  readonly method: string
+  readonly params: JsonObject
+}
+
+/**
+ * What a server says without having been asked.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type ServerMessage =
+  | { readonly _tag: "Request"; readonly request: ServerRequest }
+  | { readonly _tag: "Notification"; readonly notification: ServerNotification }
+
+/**
  * What a message is to somebody who waits for the answer to one request.
  */
-export type Classified =
-  | { readonly _tag: "Response"; readonly message: JsonObject }
-  | { readonly _tag: "Request"; readonly request: ServerRequest }
-  | { readonly _tag: "Notification"; readonly method: string }
+export type Classified = ServerMessage | { readonly _tag: "Response"; readonly message: JsonObject }
 
 /**
  * Tells responses from requests and notifications. The failure says what is wrong.
@@ -63,9 +81,10 @@ export const classify = (value: unknown): Result.Result<Classified, string> => {
   const { id, method, params } = value
   if (method === undefined) return Result.succeed({ _tag: "Response", message: value })
   if (typeof method !== "string") return Result.fail("a method that is not a string")
-  if (id === undefined) return Result.succeed({ _tag: "Notification", method })
+  const given = isJsonObject(params) ? params : {}
+  if (id === undefined) return Result.succeed({ _tag: "Notification", notification: { method, params: given } })
   if (typeof id !== "string" && typeof id !== "number") return Result.fail("a request without a usable id")
-  return Result.succeed({ _tag: "Request", request: { id, method, params: isJsonObject(params) ? params : {} } })
+  return Result.succeed({ _tag: "Request", request: { id, method, params: given } })
 }
 
 /**

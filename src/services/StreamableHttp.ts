@@ -90,7 +90,7 @@ export const make = Effect.fnUntraced(function*(
 
   let session: string | undefined
   let negotiated: ProtocolVersion.ProtocolVersion | undefined
-  let receive: ((request: JsonRpc.ServerRequest) => void) | undefined
+  let receive: (message: JsonRpc.ServerMessage) => void = () => {}
 
   const versionHeaders = (version: ProtocolVersion.ProtocolVersion | undefined): ReadonlyArray<string> =>
     version === undefined ? [] : ["mcp-protocol-version", version]

@@ -34,17 +34,17 @@
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { McpError } from "../errors/McpError.ts"
-import type { Response, ServerRequest } from "../schema/JsonRpc.ts"
+import type { Response, ServerMessage } from "../schema/JsonRpc.ts"
 import type { ProtocolVersion } from "../schema/ProtocolVersion.ts"
 import type { Meter } from "./ByteBudget.ts"
 
 /**
- * A JSON-RPC response whose envelope is checked: a result, or an error. A request that a legacy server makes by itself.
+ * A JSON-RPC response whose envelope is checked: a result, or an error; and what a server says without having been asked.
  *
  * @category models
  * @since 0.1.0
  */
-export type { Response, ServerRequest } from "../schema/JsonRpc.ts"
+export type { Response, ServerMessage, ServerNotification, ServerRequest } from "../schema/JsonRpc.ts"
 
 /**
  * A message to the server, already written.
@@ -141,8 +141,9 @@ export class Transport extends Context.Service<Transport, {
    */
   readonly notify: (notification: Outgoing) => Effect.Effect<void, McpError>
   /**
-   * Says who takes what a legacy server asks for by itself; the receiver never waits. Called once, before the first
-   * request. A transport that brings no such thing leaves it out.
+   * Says who takes what the server says without having been asked: its notifications, and the requests of a legacy
+   * server. The receiver never waits. Called once, before the first request. A transport that brings no such thing leaves
+   * it out.
    */
-  readonly listen?: ((receive: (request: ServerRequest) => void) => void) | undefined
+  readonly listen?: ((receive: (message: ServerMessage) => void) => void) | undefined
 }>()("effect-mcp-client/Transport") {}

@@ -269,13 +269,21 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.waiting.addObserver((exit) => {
       this.waiting = undefined
       if (!this.settled) {
-        if (Exit.isSuccess(exit) && exit.value) this.leave(0)
+        if (Exit.isSuccess(exit) && exit.value) this.lastWanted()
         else goOn()
       }
       if (this.waiting !== undefined) return
       this.ended?.()
       this.controller?.resume()
     })
+  }
+
+  /**
+   * The end of the response has most often been received already, and is waiting to be read.
+   */
+  private lastWanted(): void {
+    this.controller?.resume()
+    if (!this.settled) this.leave(0)
   }
 
   private whenRead(ended: () => void): void {
