@@ -53,17 +53,30 @@ interface Pending {
 }
 
 /**
+ * The time of one request, within that of its operation.
+ */
+export interface OwnTime {
+  /**
+   * Stops it: that of the operation alone goes on.
+   */
+  readonly hold: () => void
+  /**
+   * Gives the request its own time once more.
+   */
+  readonly restart: () => void
+}
+
+/**
  * The requests of one connection that are under way.
  */
 export interface Watch {
   /**
    * Runs one request of an operation: it may take what it may by itself, or what is left of the whole, whichever is
-   * less. `restart` gives it its own time once more, within the whole. Fails with the limit that was met, or with
-   * `Closed`.
+   * less. Fails with the limit that was met, or with `Closed`.
    */
   readonly limit: <A, E>(
     deadline: Deadline,
-    run: (restart: () => void) => Effect.Effect<A, E>
+    run: (own: OwnTime) => Effect.Effect<A, E>
   ) => Effect.Effect<A, E | TimedOut | Closed>
   /**
    * Fails what is under way, and what comes later.
@@ -109,7 +122,7 @@ export const watch = (): Watch => {
       sleeper?.interruptUnsafe()
       for (const request of pending) request.fail(new Closed())
     },
-    limit: <A, E>({ each, startedAt, total }: Deadline, run: (restart: () => void) => Effect.Effect<A, E>) =>
+    limit: <A, E>({ each, startedAt, total }: Deadline, run: (own: OwnTime) => Effect.Effect<A, E>) =>
       Effect.withFiber<A, E | TimedOut | Closed>((fiber) => {
         if (isClosed) return Effect.fail(new Closed())
         const clock = clockOf(fiber)
@@ -131,7 +144,13 @@ export const watch = (): Watch => {
             }
           }
           pending.add(request)
-          running = runFork(run(() => Object.assign(request, expiry())))
+          running = runFork(run({
+            hold: () => Object.assign(request, { expiresAt: endsAt, limit: total }),
+            restart: () => {
+              Object.assign(request, expiry())
+              wakeBy(request.expiresAt, clock)
+            }
+          }))
           running.addObserver((exit) => {
             pending.delete(request)
             resume(exit)

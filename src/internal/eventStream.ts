@@ -23,7 +23,7 @@ export interface EventStream {
    */
   readonly feed: (text: string) => void
   /**
-   * The last id that was set; `""` where none is, or where the server cleared it.
+   * The id of the last event that came whole; `""` where there is none, or the server cleared it.
    */
   readonly lastEventId: () => string
   /**
@@ -67,6 +67,8 @@ export const make = (onEvent: (event: Event) => void, resumedFrom = ""): EventSt
   const line = makeText()
   const data = makeText()
   let type = ""
+  let id = resumedFrom
+  // A field says what the id will be; it is so once its event has come whole.
   let lastEventId = resumedFrom
   let retry: number | undefined
   // A CR at the end of a piece has ended a line; an LF at the start of the next belongs to it.
@@ -76,6 +78,7 @@ export const make = (onEvent: (event: Event) => void, resumedFrom = ""): EventSt
     const isEvent = !data.isEmpty()
     const event = { type: type === "" ? "message" : type, data: data.take().slice(0, -1) }
     type = ""
+    lastEventId = id
     if (isEvent) onEvent(event)
   }
 
@@ -89,7 +92,7 @@ export const make = (onEvent: (event: Event) => void, resumedFrom = ""): EventSt
         type = value
         break
       case "id":
-        if (!value.includes("\0")) lastEventId = value
+        if (!value.includes("\0")) id = value
         break
       case "retry":
         if (/^\d{1,15}$/.test(value)) retry = Number(value)

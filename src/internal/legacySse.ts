@@ -95,7 +95,10 @@ export const make = Effect.fnUntraced(function*(
   }).pipe(
     Effect.match({
       onFailure: (error) => error,
-      onSuccess: () => problem ?? new Unreachable({ delivered: "unknown", detail: "the event stream ended" })
+      onSuccess: ({ status }) => {
+        if (status !== 200) return new HttpStatus({ status })
+        return problem ?? new Unreachable({ delivered: "unknown", detail: "the event stream ended" })
+      }
     }),
     Effect.map((end) => {
       Deferred.doneUnsafe(endpoint, Effect.fail(end))

@@ -8,9 +8,19 @@ import * as EventStream from "./eventStream.ts"
 import * as Json from "./json.ts"
 
 /**
- * Events that are not JSON at all, as a server writes that logs to where it should answer.
+ * What a server writes that logs to where it should answer is passed over, and costs nothing. To find out that what looks
+ * like a message is no JSON after all costs hundreds of times its length, so that it is not put up with for ever.
  */
-const maxNoise = 100
+const maxBroken = 1000
+
+const looksLikeMessage = (text: string): boolean => {
+  const trimmed = text.trim()
+  const first = trimmed[0]
+  const last = trimmed.at(-1)
+  return (first === "{" && last === "}") || (first === "[" && last === "]")
+}
+
+const notJson = "an event that is not JSON"
 
 /**
  * What becomes of what comes.
@@ -40,7 +50,7 @@ export interface Handlers {
  */
 export const make = (handlers: Handlers, meter: Meter, resumedFrom?: string) => {
   let arrived: Array<string> = []
-  let noise = 0
+  let broken = 0
   const events = EventStream.make((event) => {
     // An event without data is a place to resume from.
     if (event.data === "") return
@@ -51,8 +61,8 @@ export const make = (handlers: Handlers, meter: Meter, resumedFrom?: string) => 
   const take = (text: string, read: Result.Result<unknown, Json.Problem>): void => {
     if (Result.isSuccess(read)) return handlers.onMessage(read.success, text)
     if (typeof read.failure !== "string") return handlers.onProblem(read.failure)
-    handlers.onDropped("an event that is not JSON")
-    if (++noise > maxNoise) handlers.onProblem(`more than ${maxNoise} events that are not JSON`)
+    handlers.onDropped(notJson)
+    if (++broken > maxBroken) handlers.onProblem(`more than ${maxBroken} messages that are not JSON`)
   }
 
   /**
@@ -62,7 +72,8 @@ export const make = (handlers: Handlers, meter: Meter, resumedFrom?: string) => 
     for (let at = from; at < texts.length && !handlers.isDone(); at++) {
       const text = texts[at]!
       if (Json.isShort(text)) {
-        take(text, Json.parseShort(text))
+        if (looksLikeMessage(text)) take(text, Json.parseShort(text))
+        else handlers.onDropped(notJson)
         continue
       }
       return Effect.flatMap(Json.parseLong(text, meter), (read) => {

@@ -77,8 +77,8 @@ export const streamPlan = (
   head: Head,
   read: () => (text: string) => boolean | Effect.Effect<boolean>
 ): BodyPlan => {
-  if (isRefusal(head.status)) return "none"
-  if (head.status !== 200) return new HttpStatus({ status: head.status })
+  // What another status means is for whoever asked.
+  if (head.status !== 200) return "none"
   return encodingProblem(head) ?? (mediaType(head) === "text/event-stream"
     ? read()
     : new ProtocolViolation({ detail: "no event stream where one was asked for" }))

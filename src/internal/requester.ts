@@ -177,7 +177,7 @@ export const make = Effect.fnUntraced(function*(
 
   const bounded = <A>(
     operation: Operation,
-    run: (restart: () => void) => Effect.Effect<A, McpError>
+    run: (ownTime: Deadline.OwnTime) => Effect.Effect<A, McpError>
   ): Effect.Effect<A, McpError> =>
     Effect.mapError(
       watch.limit(operation.deadline, run),
@@ -206,7 +206,7 @@ export const make = Effect.fnUntraced(function*(
         traceparent: meta?.traceparent,
         meter
       }
-      return bounded(operation, (restartDeadline) => transport.request({ ...request, restartDeadline }))
+      return bounded(operation, (ownTime) => transport.request({ ...request, ownTime }))
     })
 
   let lastWriter = Envelope.make(undefined, clientInfo, clientCapabilities)

@@ -104,14 +104,15 @@ export class HttpExchange extends Context.Service<HttpExchange, {
 export const maxHeaderBlock: number = 64 * 1024
 
 /**
- * One header as a single string; repeated ones are joined as RFC 9110, section 5.3 says.
+ * One header as a single string, without blanks around it; repeated ones are joined as RFC 9110, section 5.3 says.
  *
  * @category accessors
  * @since 0.1.0
  */
 export const header = (headers: ResponseHeaders, name: string): string | undefined => {
   const value = headers[name]
-  return value === undefined || typeof value === "string" ? value : value.join(", ")
+  const text = value === undefined || typeof value === "string" ? value : value.join(", ")
+  return text?.trim()
 }
 
 /**

@@ -152,9 +152,9 @@ export const make = Effect.fnUntraced(function*(
    * basic/transports, "Resumability and Redelivery". The request itself is never sent again.
    */
   const resume = (message: Request, reader: ReplyReader): Effect.Effect<void, McpError> => {
-    const { meter, operation, restartDeadline, version } = message
+    const { meter, operation, ownTime, version } = message
     const again = Effect.suspend(() => {
-      restartDeadline()
+      ownTime.restart()
       const headers = [
         "accept",
         "text/event-stream",
@@ -165,11 +165,22 @@ export const make = Effect.fnUntraced(function*(
       ]
       return send(operation, { method: "GET", url, headers, body: undefined, meter, onHead: reader.onResume })
     }).pipe(
+      Effect.flatMap(({ headers, status }) =>
+        status === 200 ? Effect.void : Effect.flatMap(
+          withRetryAfter(new HttpStatus({ status }), headers),
+          (reason) => Effect.fail(failed(operation, reason))
+        )
+      ),
       // A connection that breaks, or is not had, is one more stream that brought nothing.
       Effect.catchIf(isUnreachable, () => Effect.void)
     )
     let drops = 0
-    const next = Effect.suspend(() => drops++ === 0 ? Effect.void : again).pipe(Effect.map(reader.streamEnd))
+    const next = Effect.suspend(() => drops++ === 0 ? Effect.void : again).pipe(
+      Effect.map(() => {
+        ownTime.hold()
+        return reader.streamEnd()
+      })
+    )
     return Effect.asVoid(Effect.repeat(next, policy.resumption))
   }
 
@@ -213,7 +224,8 @@ export const make = Effect.fnUntraced(function*(
       const headers = messageHeaders(message)
       const answer = yield* send(operation, { method: "POST", url, headers, body, meter, onHead: () => "none" })
       if (answer.status < 200 || answer.status >= 300) {
-        return yield* failed(operation, new HttpStatus({ status: answer.status }))
+        const reason = new HttpStatus({ status: answer.status })
+        return yield* failed(operation, yield* withRetryAfter(reason, answer.headers))
       }
     })
 

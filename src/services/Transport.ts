@@ -87,10 +87,10 @@ export interface Request extends Outgoing {
    */
   readonly parameterHeaders?: ReadonlyArray<string> | undefined
   /**
-   * Gives the request its own time once more, within that of its operation: for transports that make a further exchange
-   * for it, such as the resumption of an event stream.
+   * The time that the request has by itself, within that of its operation: for transports that make a further exchange
+   * for it, such as the resumption of an event stream, and may have to wait before that.
    */
-  readonly restartDeadline: () => void
+  readonly ownTime: { readonly hold: () => void; readonly restart: () => void }
   /**
    * W3C `traceparent`, where a span is active.
    */

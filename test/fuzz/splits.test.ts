@@ -48,18 +48,20 @@ const asWritten = (whole: string) => {
   let type = ""
   let data = ""
   let id = ""
+  let lastId = ""
   let retry: number | undefined
   for (const line of whole.split(/\r\n|\n|\r/).slice(0, -1)) {
     const [, name = line, value = ""] = /^([^:]*):[ ]?([^]*)$/.exec(line) ?? []
     if (line === "") {
       if (data !== "") events.push({ type: type === "" ? "message" : type, data: data.slice(0, -1) })
       type = data = ""
+      lastId = id
     } else if (name === "data") data += `${value}\n`
     else if (name === "event") type = value
     else if (name === "id" && !value.includes("\0")) id = value
     else if (name === "retry" && /^\d+$/.test(value)) retry = Number(value)
   }
-  return { events, id, retry }
+  return { events, id: lastId, retry }
 }
 
 /**

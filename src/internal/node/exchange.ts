@@ -72,14 +72,27 @@ const codeOf = (error: unknown): string => {
   return typeof word === "string" && /^[A-Za-z0-9_]{1,64}$/.test(word) ? word : "unknown"
 }
 
-const toReason = (error: unknown, started: boolean): ConnectionFailedReason => {
+/**
+ * What is known of the response when something goes wrong.
+ */
+interface Progress {
+  readonly isStarted: boolean
+  readonly hasHead: boolean
+  readonly status: number | undefined
+}
+
+const toReason = (error: unknown, { hasHead, isStarted, status }: Progress): ConnectionFailedReason => {
   if (error instanceof Abort && error.reason !== undefined) return error.reason
   const code = codeOf(error)
-  if ((error as { name?: unknown }).name === "HTTPParserError") {
-    return new ProtocolViolation({ detail: `malformed HTTP (${code})` })
-  }
+  if (!hasHead && status === 101) return new ProtocolViolation({ detail: "an upgrade that nobody asked for" })
+  const isMalformed = (error as { name?: unknown }).name === "HTTPParserError"
+    // The connection ended inside of a response that was to end with it.
+    ? !(error as Error).message.includes("Invalid EOF state")
+    // Where a length is none, undici says that it was not met.
+    : code === "UND_ERR_RES_CONTENT_LENGTH_MISMATCH" && !hasHead
+  if (isMalformed) return new ProtocolViolation({ detail: `malformed HTTP (${code})` })
   if (code === "UND_ERR_HEADERS_OVERFLOW") return new BudgetExceeded({ what: "header block", limit: maxHeaderBlock })
-  return new Unreachable({ delivered: started ? "unknown" : "no", detail: code })
+  return new Unreachable({ delivered: isStarted ? "unknown" : "no", detail: code })
 }
 
 /**
@@ -213,7 +226,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
     this.whenRead(() => {
-      if (!this.settled) this.fail(toReason(error, this.controller !== undefined))
+      if (!this.settled) {
+        this.fail(toReason(error, {
+          isStarted: this.controller !== undefined,
+          hasHead: this.head !== undefined,
+          status: this.scanner.status()
+        }))
+      }
       this.release()
     })
   }

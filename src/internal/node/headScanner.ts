@@ -39,6 +39,19 @@ export interface HeadScanner {
 }
 
 /**
+ * undici ends the connection at a `100 Continue` that nobody asked for, which RFC 9110, section 15.2 has clients pass
+ * over. `103` says as little and is passed over. Goes through all informational blocks that begin here.
+ */
+const disarm = (chunk: Buffer, begin: number): void => {
+  for (let from = begin; /^HTTP\/1\.\d 1\d\d/.test(chunk.toString("latin1", from, from + 12));) {
+    if (chunk.toString("latin1", from + 9, from + 12) === "100") chunk.write("103", from + 9, "latin1")
+    const at = chunk.indexOf(terminator, from, "latin1")
+    if (at === -1) return
+    from = at + terminator.length
+  }
+}
+
+/**
  * A chunk of one byte takes five more; servers may pad its size a little.
  */
 const framing = 8
@@ -94,7 +107,10 @@ export const make = (cap: number): HeadScanner => {
       size += chunk.length - start
       chunk = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
       start = 0
+      const isFirst = size === 0
       look()
+      if (isFirst) disarm(chunk, 0)
+      else if (end !== -1) disarm(chunk, end)
       return size + (end === -1 ? chunk.length : end) <= cap
     },
     endHead: (isLast) => {

@@ -39,6 +39,13 @@ class TappedClient extends Undici.Client {
   }
 
   /**
+   * Whether there is a connection, be it one that is used.
+   */
+  get isOpen(): boolean {
+    return this.#socket?.destroyed === false
+  }
+
+  /**
    * Whether an exchange that is sent now would be sent at once. Over HTTP/2 there is room for many.
    */
   get isFree(): boolean {
@@ -97,7 +104,17 @@ export const make = (
     return client
   }
   return {
-    send: (request, exchange) => (clients.find(({ isFree }) => isFree) ?? dialled()).send(request, exchange),
+    send: (request, exchange) => {
+      let chosen: TappedClient | undefined
+      for (const client of clients) {
+        if (!client.isFree) continue
+        chosen ??= client
+        if (!client.isOpen) continue
+        chosen = client
+        break
+      }
+      ;(chosen ?? dialled()).send(request, exchange)
+    },
     destroy: async () => {
       await Promise.all(clients.map((client) => client.destroy()))
     }
