@@ -23,7 +23,7 @@ describe("complete", () => {
         framework: "effect"
       })
       assert.deepStrictEqual(completion, { values: ["typescript"], total: 3, hasMore: true })
-      const { _meta, ...params } = server.requests[1]?.message.params
+      const { _meta, ...params } = server.requests[1]!.message.params
       assert.isDefined(_meta)
       assert.deepStrictEqual(params, {
         ref: { type: "ref/prompt", name: "p" },

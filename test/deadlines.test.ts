@@ -11,6 +11,7 @@ import { ByteBudget, Credentials, McpConnection, McpError, McpPolicy } from "../
 import { MockServer } from "../src/testing.ts"
 import { connect, failsWith } from "./support/connect.ts"
 import * as Raw from "./support/rawServer.ts"
+import { until } from "./support/until.ts"
 
 const every = (socket: Net.Socket, millis: number, text: string): void => {
   const timer = setInterval(() => Raw.sendChunk(socket, text), millis)
@@ -136,7 +137,7 @@ describe("interrupting a call", () => {
         const server = yield* Raw.make(Raw.modern({ "tools/call": respond }))
         const connection = yield* connect(server.url)
         const fiber = yield* Effect.forkChild(connection.callTool("t"))
-        yield* untilTrue(() => server.requests.length === 2)
+        yield* until(() => server.requests.length === 2)
         yield* Effect.sleep(5)
         const [elapsed] = yield* Effect.timed(Fiber.interrupt(fiber))
         assert.isAtMost(Duration.toMillis(elapsed), 100)
@@ -163,16 +164,6 @@ describe("interrupting a call", () => {
   })
 })
 
-const untilTrue = (condition: () => boolean) =>
-  Effect.callback<void>((resume) => {
-    const timer = setInterval(() => {
-      if (!condition()) return
-      clearInterval(timer)
-      resume(Effect.void)
-    }, 1)
-    return Effect.sync(() => clearInterval(timer))
-  })
-
 describe("closing the scope", () => {
   it.live("fails what is pending, ends within its bound against a silent server, and leaves nothing", () =>
     Effect.gen(function*() {
@@ -183,7 +174,7 @@ describe("closing the scope", () => {
       const pending = yield* Effect.forkChild(
         Effect.all(Array.from({ length: 5 }, () => Effect.flip(connection.callTool("t"))), { concurrency: "unbounded" })
       )
-      yield* untilTrue(() => server.methods().filter((method) => method === "tools/call").length === 5)
+      yield* until(() => server.methods().filter((method) => method === "tools/call").length === 5)
       const [elapsed] = yield* Effect.timed(Scope.close(scope, Exit.void))
       assert.isAtMost(Duration.toMillis(elapsed), 300)
       const errors = yield* Fiber.join(pending)

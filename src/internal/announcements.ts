@@ -2,7 +2,8 @@
  * What a server announces, and who listens: revision 2026-07-28, basic/patterns/progress and
  * basic/patterns/subscriptions.
  */
-import type { ServerNotification } from "../schema/JsonRpc.ts"
+import * as Effect from "effect/Effect"
+import type { RawNotification } from "../schema/JsonRpc.ts"
 import type { Dropped } from "./dropped.ts"
 
 /**
@@ -12,33 +13,43 @@ export interface Announcements {
   /**
    * Takes what has come. Never waits.
    */
-  readonly take: (notification: ServerNotification) => void
+  readonly take: (notification: RawNotification) => void
   /**
    * Has a listener called with what comes, until the answer is called. It says whether it wanted it, and neither waits
    * nor throws.
    */
   readonly listen: (listener: Listener) => () => void
+  /**
+   * Has a listener called for as long as an effect takes.
+   */
+  readonly during: <A, E>(effect: Effect.Effect<A, E>, listener: Listener) => Effect.Effect<A, E>
 }
 
 /**
  * Says whether it wanted what came.
  */
-export type Listener = (notification: ServerNotification) => boolean
+export type Listener = (notification: RawNotification) => boolean
 
 /**
  * Nobody listens yet. What nobody wants is dropped.
  */
 export const make = (dropped: Dropped): Announcements => {
   const listeners = new Set<Listener>()
+  const listen = (listener: Listener) => {
+    listeners.add(listener)
+    return () => listeners.delete(listener)
+  }
   return {
     take: (notification) => {
       let isWanted = false
       for (const listener of listeners) if (listener(notification)) isWanted = true
       if (!isWanted) dropped.add(notification.method)
     },
-    listen: (listener) => {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    }
+    listen,
+    during: (effect, listener) =>
+      Effect.suspend(() => {
+        const stop = listen(listener)
+        return Effect.ensuring(effect, Effect.sync(stop))
+      })
   }
 }

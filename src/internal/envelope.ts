@@ -11,6 +11,14 @@ import * as ProtocolVersion from "../schema/ProtocolVersion.ts"
 export interface Meta {
   readonly given?: JsonObject | undefined
   readonly traceparent?: string | undefined
+  /**
+   * Whether progress is asked for, under the id of the request.
+   */
+  readonly wantsProgress?: boolean | undefined
+  /**
+   * From which level on the server's log is asked for. At a modern revision alone.
+   */
+  readonly logLevel?: string | undefined
 }
 
 /**
@@ -24,16 +32,17 @@ export interface Writer {
   readonly request: (id: number, method: string, members: string, meta?: Meta) => string
 }
 
-const isReserved = (key: string): boolean => key.startsWith("io.modelcontextprotocol/")
+const isReserved = (key: string, meta: Meta, isModern: boolean): boolean =>
+  (isModern && key.startsWith("io.modelcontextprotocol/")) ||
+  (isModern && key === "traceparent" && meta.traceparent !== undefined) ||
+  (key === "progressToken" && meta.wantsProgress === true)
 
 /**
- * The members of the application's own `_meta`, without the keys that are the protocol's at a modern revision.
+ * The members of the application's own `_meta`, without the keys that are ours to write.
  */
-const givenMembers = (meta: Meta | undefined, isModern: boolean): string => {
-  if (meta?.given === undefined) return ""
-  const entries = Object.entries(meta.given).filter(([key]) =>
-    !isModern || !(isReserved(key) || (key === "traceparent" && meta.traceparent !== undefined))
-  )
+const givenMembers = (meta: Meta, isModern: boolean): string => {
+  if (meta.given === undefined) return ""
+  const entries = Object.entries(meta.given).filter(([key]) => !isReserved(key, meta, isModern))
   return JSON.stringify(Object.fromEntries(entries)).slice(1, -1)
 }
 
@@ -56,15 +65,21 @@ export const make = (
       "io.modelcontextprotocol/clientCapabilities": capabilities
     }).slice(1, -1)
     : ""
-  const metaMembers = (meta: Meta | undefined): string => {
+  const metaMembers = (id: number, meta: Meta | undefined): string => {
     if (meta === undefined) return base
-    const trace = isModern && meta.traceparent !== undefined ? `"traceparent":"${meta.traceparent}"` : ""
-    return joined(base, givenMembers(meta, isModern), trace)
+    const { logLevel, traceparent, wantsProgress } = meta
+    return joined(
+      base,
+      givenMembers(meta, isModern),
+      isModern && logLevel !== undefined ? `"io.modelcontextprotocol/logLevel":${JSON.stringify(logLevel)}` : "",
+      isModern && traceparent !== undefined ? `"traceparent":"${traceparent}"` : "",
+      wantsProgress === true ? `"progressToken":${id}` : ""
+    )
   }
   return {
     version,
     request: (id, method, members, meta) => {
-      const inMeta = metaMembers(meta)
+      const inMeta = metaMembers(id, meta)
       const params = inMeta === "" ? members : `${members}${members === "" ? "" : ","}"_meta":{${inMeta}}`
       return `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":{${params}}}`
     }
@@ -72,6 +87,7 @@ export const make = (
 }
 
 /**
- * A notification without parameters.
+ * A notification, most often without parameters.
  */
-export const notification = (method: string): string => `{"jsonrpc":"2.0","method":"${method}"}`
+export const notification = (method: string, params?: JsonObject): string =>
+  JSON.stringify({ jsonrpc: "2.0", method, params })

@@ -60,8 +60,10 @@ const mediaType = (head: Head): string =>
 /**
  * Several messages in one array exist at 2025-03-26 alone; some servers wrap a single one at any revision.
  */
-const messagesOf = (value: unknown, version: ProtocolVersion.ProtocolVersion | undefined): ReadonlyArray<unknown> =>
-  Array.isArray(value) && (value.length === 1 || version === "2025-03-26") ? value : [value]
+export const messagesOf = (
+  value: unknown,
+  version: ProtocolVersion.ProtocolVersion | undefined
+): ReadonlyArray<unknown> => Array.isArray(value) && (value.length === 1 || version === "2025-03-26") ? value : [value]
 
 const encodingProblem = (head: Head): ProtocolViolation | undefined => {
   const encoding = header(head.headers, "content-encoding")

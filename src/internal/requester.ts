@@ -7,7 +7,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import * as Scope from "effect/Scope"
+import type * as Scope from "effect/Scope"
 import {
   CapabilityMissing,
   ConnectionFailed,
@@ -19,18 +19,21 @@ import {
   type ServerAnsweredReason
 } from "../errors/McpError.ts"
 import type { Implementation } from "../schema/Capabilities.ts"
-import type { JsonObject } from "../schema/Json.ts"
+import { isJsonObject, type JsonObject } from "../schema/Json.ts"
+import type { RawNotification } from "../schema/JsonRpc.ts"
+import type { LoggingLevel, Progress } from "../schema/Notification.ts"
 import * as ProtocolVersion from "../schema/ProtocolVersion.ts"
 import type { ByteBudget, Meter } from "../services/ByteBudget.ts"
 import { overBudget } from "../services/HttpExchange.ts"
 import type { McpPolicy } from "../services/McpPolicy.ts"
-import type { Reply, Transport } from "../services/Transport.ts"
+import type { Reply, Request, Transport } from "../services/Transport.ts"
 import * as Announcements from "./announcements.ts"
 import { read as readArguments } from "./arguments.ts"
 import * as Deadline from "./deadline.ts"
 import * as Dropped from "./dropped.ts"
 import * as Envelope from "./envelope.ts"
 import * as Handshake from "./handshake.ts"
+import * as ProgressReports from "./progressReports.ts"
 import { resultTypeOf } from "./resultType.ts"
 import * as ServerRequests from "./serverRequests.ts"
 import { traced } from "./tracing.ts"
@@ -43,7 +46,16 @@ export interface Operation {
   readonly deadline: Deadline.Deadline
   readonly meter: Meter
   readonly meta: Envelope.Meta | undefined
+  /**
+   * Hears what the server announces while a request of the operation is under way.
+   */
+  readonly hear?: Hearing | undefined
 }
+
+/**
+ * Hears an announcement, and says whether it was wanted. `id` and `ownTime` are those of the request under way.
+ */
+export type Hearing = (notification: RawNotification, id: number, ownTime: Deadline.OwnTime) => boolean
 
 /**
  * One request of an operation. `members` is the text between the braces of `params`.
@@ -69,6 +81,12 @@ export interface Outcome {
 export interface OperationOptions {
   readonly timeout?: Duration.Input | undefined
   readonly meta?: JsonObject | undefined
+  /**
+   * Instead of `timeout`: what the operation may take, and what each of its requests.
+   */
+  readonly bounds?: Pick<Deadline.Deadline, "total" | "each"> | undefined
+  readonly logLevel?: LoggingLevel | undefined
+  readonly onProgress?: ((progress: Progress) => Effect.Effect<void>) | undefined
 }
 
 /**
@@ -77,9 +95,13 @@ export interface OperationOptions {
 export interface Requester {
   readonly negotiated: Handshake.Negotiated
   /**
-   * Fails where the server did not declare what an operation needs.
+   * Fails where the server did not declare what an operation needs: a capability, or a feature of one.
    */
-  readonly capable: (operation: string, capability: string | undefined) => Effect.Effect<void, CapabilityMissing>
+  readonly capable: (
+    operation: string,
+    capability: string | undefined,
+    feature?: string
+  ) => Effect.Effect<void, CapabilityMissing>
   /**
    * Opens an operation: its span, its deadline and, where the budget is one an operation, its meter.
    */
@@ -101,6 +123,22 @@ export interface Requester {
    * Reads a reply: an error fails, and so does a result of a type that nobody knows.
    */
   readonly outcome: (operation: Operation, reply: Reply) => Effect.Effect<Outcome, McpError>
+  /**
+   * That of the connection.
+   */
+  readonly scope: Scope.Scope
+  /**
+   * Gives something that is no operation a meter.
+   */
+  readonly withMeter: <A>(run: (meter: Meter) => Effect.Effect<A, McpError>) => Effect.Effect<A, McpError>
+  /**
+   * What the server announces.
+   */
+  readonly announcements: Announcements.Announcements
+  /**
+   * From which level on the log is asked for with every request: at a modern revision.
+   */
+  readonly setLogLevel: (level: LoggingLevel) => void
   readonly failed: (operation: string, reason: ConnectionFailedReason) => ConnectionFailed
   readonly answered: (operation: string, reason: ServerAnsweredReason) => ServerAnswered
   readonly invalid: (operation: string, detail: string) => InvalidInput
@@ -146,6 +184,7 @@ export const make = Effect.fnUntraced(function*(
   if (asJson(clientInfo) === undefined) {
     return yield* invalid("connect", "clientInfo is not one JSON object")
   }
+  const scope = yield* Effect.scope
   const watch = yield* Effect.acquireRelease(Effect.sync(Deadline.watch), ({ close }) => Effect.sync(close))
 
   const connectionMeter = budget.scope === "connection"
@@ -161,7 +200,9 @@ export const make = Effect.fnUntraced(function*(
 
   const open = <A>(
     name: string,
-    { meta, timeout }: { readonly timeout?: Duration.Input | undefined; readonly meta?: Envelope.Meta | undefined },
+    { bounds, meta, timeout }: Pick<OperationOptions, "timeout" | "bounds"> & {
+      readonly meta?: Envelope.Meta | undefined
+    },
     run: (operation: Operation) => Effect.Effect<A, McpError>
   ): Effect.Effect<A, McpError> => {
     const own = timeout === undefined ? undefined : readTimeout(timeout)
@@ -169,11 +210,14 @@ export const make = Effect.fnUntraced(function*(
       return Effect.fail(invalid(name, "the timeout is not a duration"))
     }
     return Deadline.start(
-      own ?? policy.operationTimeout,
-      own ?? policy.requestTimeout,
+      own ?? bounds?.total ?? policy.operationTimeout,
+      own ?? bounds?.each ?? policy.requestTimeout,
       (deadline) => withMeter((meter) => run({ name, deadline, meter, meta }))
     )
   }
+
+  const dropped = Dropped.make()
+  const announcements = Announcements.make(dropped)
 
   const bounded = <A>(
     operation: Operation,
@@ -183,6 +227,22 @@ export const make = Effect.fnUntraced(function*(
       watch.limit(operation.deadline, run),
       (error) => error._tag === "TimedOut" || error._tag === "Closed" ? failed(operation.name, error) : error
     )
+
+  /**
+   * Tells the server that nobody waits for a request any more: revision 2025-11-25, basic/utilities/cancellation. Over
+   * HTTP at a modern revision the closed stream says it. The notice goes out on a fiber of the connection.
+   */
+  const cancelling = <A>(
+    { id, method, version }: Pick<Request, "id" | "method" | "version">,
+    sent: Effect.Effect<A, McpError>
+  ): Effect.Effect<A, McpError> =>
+    method === "initialize" || (transport.hasHeaders && ProtocolVersion.isModern(version))
+      ? sent
+      : Effect.onInterrupt(sent, () => {
+        const body = Envelope.notification("notifications/cancelled", { requestId: id, reason: "no longer wanted" })
+        const notice = open("cancel", {}, (operation) => notify(operation, "notifications/cancelled", body, version))
+        return Effect.asVoid(Effect.forkIn(Effect.ignore(notice), scope))
+      })
 
   let lastId = 0
   const exchange = (
@@ -206,9 +266,16 @@ export const make = Effect.fnUntraced(function*(
         traceparent: meta?.traceparent,
         meter
       }
-      return bounded(operation, (ownTime) => transport.request({ ...request, ownTime }))
+      const { hear } = operation
+      return bounded(operation, (ownTime) => {
+        const sent = cancelling(request, transport.request({ ...request, ownTime }))
+        return hear === undefined
+          ? sent
+          : announcements.during(sent, (notification) => hear(notification, id, ownTime))
+      })
     })
 
+  let logLevel: LoggingLevel | undefined
   let lastWriter = Envelope.make(undefined, clientInfo, clientCapabilities)
   const writerFor = (wanted: ProtocolVersion.ProtocolVersion | undefined): Envelope.Writer => {
     if (lastWriter.version !== wanted) lastWriter = Envelope.make(wanted, clientInfo, clientCapabilities)
@@ -235,15 +302,12 @@ export const make = Effect.fnUntraced(function*(
     notify: (method, version) => notify(operation, method, Envelope.notification(method), version)
   })
 
-  const scope = yield* Effect.scope
   // A server may ask before the handshake is over.
   let agreed: ProtocolVersion.ProtocolVersion | undefined
   const onRequest = ServerRequests.make(
     scope,
     (answer) => open("answer", {}, (operation) => notify(operation, "response", answer, agreed))
   )
-  const dropped = Dropped.make()
-  const announcements = Announcements.make(dropped)
   transport.listen?.((message) =>
     message._tag === "Request" ? onRequest(message.request) : announcements.take(message.notification)
   )
@@ -324,10 +388,23 @@ export const make = Effect.fnUntraced(function*(
     answered,
     invalid,
     send,
-    capable: (operation, capability) =>
-      capability === undefined || Object.hasOwn(negotiated.serverCapabilities, capability)
+    capable: (operation, capability, feature) => {
+      const { serverCapabilities } = negotiated
+      if (capability === undefined) return Effect.void
+      const declared = Object.hasOwn(serverCapabilities, capability) ? serverCapabilities[capability] : undefined
+      const isThere = feature === undefined
+        ? Object.hasOwn(serverCapabilities, capability)
+        : isJsonObject(declared) && declared[feature] === true
+      return isThere
         ? Effect.void
-        : Effect.fail(new CapabilityMissing({ operation, server, capability })),
+        : Effect.fail(
+          new CapabilityMissing({
+            operation,
+            server,
+            capability: feature === undefined ? capability : `${capability}.${feature}`
+          })
+        )
+    },
     within: (operation, effect) => bounded(operation, () => effect),
     operation: (name, attributes, given, run) =>
       traced(name, { ...attributes, "server.address": server, "mcp.protocol.version": version }, (traceparent) => {
@@ -335,9 +412,32 @@ export const make = Effect.fnUntraced(function*(
         if (given?.meta !== undefined && ownMeta === undefined) {
           return Effect.fail(invalid(name, "meta is not one JSON object"))
         }
-        const meta = ownMeta === undefined && traceparent === undefined ? undefined : { given: ownMeta, traceparent }
-        return open(name, { meta, timeout: given?.timeout }, run)
+        const onProgress = given?.onProgress
+        const level = given?.logLevel ?? logLevel
+        const isPlain = ownMeta === undefined && traceparent === undefined && onProgress === undefined &&
+          level === undefined
+        const meta = isPlain
+          ? undefined
+          : { given: ownMeta, traceparent, logLevel: level, wantsProgress: onProgress !== undefined }
+        return open(
+          name,
+          { meta, timeout: given?.timeout, bounds: given?.bounds },
+          onProgress === undefined ?
+            run :
+            (operation) =>
+              ProgressReports.during(
+                onProgress,
+                (hear) => run({ ...operation, hear }),
+                (rest) => bounded(operation, () => rest)
+              )
+        )
       }),
+    announcements,
+    scope,
+    withMeter,
+    setLogLevel: (level) => {
+      logLevel = level
+    },
     outcome: (operation, reply) => {
       const read = readOutcome(operation, reply)
       return dropped.isEmpty() ? read : Effect.andThen(dropped.note, read)

@@ -47,12 +47,12 @@ export interface ServerRequest {
 }
 
 /**
- * What a server announces.
+ * What a server announces, as it came.
  *
  * @category models
  * @since 0.1.0
  */
-export interface ServerNotification {
+export interface RawNotification {
   readonly method: string
   readonly params: JsonObject
 }
@@ -65,7 +65,7 @@ export interface ServerNotification {
  */
 export type ServerMessage =
   | { readonly _tag: "Request"; readonly request: ServerRequest }
-  | { readonly _tag: "Notification"; readonly notification: ServerNotification }
+  | { readonly _tag: "Notification"; readonly notification: RawNotification }
 
 /**
  * What a message is to somebody who waits for the answer to one request.

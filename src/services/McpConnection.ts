@@ -12,10 +12,12 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
+import type * as Stream from "effect/Stream"
 import type { McpError } from "../errors/McpError.ts"
 import * as Completions from "../internal/completion.ts"
 import * as Handshake from "../internal/handshake.ts"
 import * as LegacySse from "../internal/legacySse.ts"
+import * as Notifications from "../internal/notifications.ts"
 import { inOwnScope } from "../internal/ownScope.ts"
 import { packageVersion } from "../internal/packageVersion.ts"
 import * as Prompts from "../internal/prompts.ts"
@@ -25,6 +27,13 @@ import * as Tools from "../internal/tools.ts"
 import type { Implementation, ServerCapabilities } from "../schema/Capabilities.ts"
 import type * as Completion from "../schema/Completion.ts"
 import type { JsonObject, JsonText } from "../schema/Json.ts"
+import type {
+  ChangeNotification,
+  LoggingLevel,
+  Progress,
+  ServerNotification,
+  SubscriptionFilter
+} from "../schema/Notification.ts"
 import type { Prompt, PromptResult } from "../schema/Prompt.ts"
 import { isModern, type ProtocolVersion } from "../schema/ProtocolVersion.ts"
 import type { Resource, ResourceContents, ResourceTemplate } from "../schema/Resource.ts"
@@ -52,6 +61,11 @@ export interface ListOptions {
    */
   readonly meta?: JsonObject | undefined
   /**
+   * As in `CallOptions`.
+   */
+  readonly logLevel?: LoggingLevel | undefined
+  readonly onProgress?: ((progress: Progress) => Effect.Effect<void>) | undefined
+  /**
    * Told of every entry that was left out of the list, and why.
    */
   readonly onRefused?: ((refused: Refused) => Effect.Effect<void>) | undefined
@@ -72,6 +86,17 @@ export interface CallOptions {
    * Sent as `_meta`. Keys that belong to the protocol are left out.
    */
   readonly meta?: JsonObject | undefined
+  /**
+   * From which level on the server's log of this request is asked for, where `setLogLevel` said nothing else: at a modern
+   * revision; a legacy server has one level for the connection.
+   */
+  readonly logLevel?: LoggingLevel | undefined
+  /**
+   * Asks for progress, and is told of it, one report after the other, before the answer is there. Each report gives the
+   * request its time once more, within that of the call. Where the callback is slower than the server, older reports are
+   * left out. Revision 2026-07-28, basic/patterns/progress.
+   */
+  readonly onProgress?: ((progress: Progress) => Effect.Effect<void>) | undefined
 }
 
 /**
@@ -156,6 +181,28 @@ export interface Service {
     context?: Readonly<Record<string, string>>,
     options?: CallOptions
   ) => Effect.Effect<Completion.Completion, McpError>
+  /**
+   * What the server announces while the connection lives: changes, its log, and what no revision defines. Every run of
+   * the stream hears what comes from then on. A consumer that is too slow misses announcements; a change that waits to be
+   * heard is not told of twice. Ends with the connection.
+   */
+  readonly notifications: Stream.Stream<ServerNotification>
+  /**
+   * Asks to be told of changes, and is told until the stream is left. At a modern revision that is one
+   * `subscriptions/listen`, begun again under `McpPolicy.resumption` where it is lost; at a legacy one it is
+   * `resources/subscribe`, and the stream of its own that such a server may have over HTTP.
+   *
+   * Ends where the server ends it, and with the connection. Fails with `CapabilityMissing` where the server did not
+   * declare that it tells of this, with `ServerAnswered` where it refuses, and as every request does. Revision
+   * 2026-07-28, basic/patterns/subscriptions.
+   */
+  readonly subscribe: (filter: SubscriptionFilter) => Stream.Stream<ChangeNotification, McpError>
+  /**
+   * From which level on the server sends its log: with `logging/setLevel` at a legacy revision, and with every later
+   * request at a modern one. Fails with `CapabilityMissing` where the server has no log, and as every request does.
+   * Revision 2025-11-25 and 2026-07-28, server/utilities/logging.
+   */
+  readonly setLogLevel: (level: LoggingLevel) => Effect.Effect<void, McpError>
 }
 
 /**
@@ -238,7 +285,8 @@ export const connect = Effect.fnUntraced(function*(
     ...Tools.make(requester, policy, transport),
     ...Prompts.make(requester, policy),
     ...Resources.make(requester, policy),
-    ...Completions.make(requester, policy)
+    ...Completions.make(requester, policy),
+    ...Notifications.make(requester, policy, transport)
   }
 })
 

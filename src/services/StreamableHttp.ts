@@ -8,6 +8,7 @@
  * @since 0.1.0
  */
 import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -22,13 +23,14 @@ import {
   ProtocolViolation,
   SessionExpired
 } from "../errors/McpError.ts"
-import { note } from "../internal/dropped.ts"
-import { encodeValue } from "../internal/headers.ts"
+import * as Dropped from "../internal/dropped.ts"
+import { encodeValue, isHeaderValue } from "../internal/headers.ts"
 import * as HttpSender from "../internal/httpSender.ts"
 import * as Json from "../internal/json.ts"
-import { readReply, type ReplyReader } from "../internal/reply.ts"
+import * as MessageEvents from "../internal/messageEvents.ts"
+import { messagesOf, readReply, type ReplyReader, streamPlan, toReason } from "../internal/reply.ts"
 import * as RetryAfter from "../internal/retryAfter.ts"
-import type * as JsonRpc from "../schema/JsonRpc.ts"
+import * as JsonRpc from "../schema/JsonRpc.ts"
 import * as ProtocolVersion from "../schema/ProtocolVersion.ts"
 import * as ByteBudget from "./ByteBudget.ts"
 import type { Credentials } from "./Credentials.ts"
@@ -41,7 +43,7 @@ import {
   maxHeaderBlock,
   type ResponseHeaders
 } from "./HttpExchange.ts"
-import { McpPolicy } from "./McpPolicy.ts"
+import { McpPolicy, type StreamEnd } from "./McpPolicy.ts"
 import type { Outgoing, Reply, Request, Transport } from "./Transport.ts"
 
 /**
@@ -230,6 +232,74 @@ export const make = Effect.fnUntraced(function*(
     })
 
   /**
+   * The stream of a server's own: revision 2025-11-25, basic/transports, "Listening for Messages from the Server". A server
+   * that has none says so by any status but 200.
+   */
+  const follow: NonNullable<Transport["Service"]["follow"]> = ({ meter, operation, version }) =>
+    Effect.suspend(() => {
+      let lastEventId = ""
+      let retry: number | undefined
+      let progressed = false
+      let problem: Json.Problem | undefined
+      const dropped = Dropped.make()
+      const onMessage = (message: unknown): void => {
+        const classified = JsonRpc.classify(message)
+        if (Result.isFailure(classified)) dropped.add(classified.failure)
+        else if (classified.success._tag === "Response") dropped.add("a response that nobody waits for")
+        else receive(classified.success)
+      }
+      const read = () => {
+        const events = MessageEvents.make(
+          {
+            onMessage: (value) => messagesOf(value, version).forEach(onMessage),
+            onOther: ({ type }) => dropped.add(`an event named ${type}`),
+            onDropped: dropped.add,
+            onProblem: (found) => {
+              problem = found
+            },
+            isDone: () => problem !== undefined
+          },
+          meter,
+          lastEventId
+        )
+        return (text: string) => {
+          const isDone = events.feed(text)
+          progressed = true
+          lastEventId = events.lastEventId()
+          retry = events.retry() ?? retry
+          return isDone
+        }
+      }
+      const once = Effect.suspend(() => {
+        progressed = false
+        const headers = [
+          "accept",
+          "text/event-stream",
+          ...(isHeaderValue(lastEventId) ? ["last-event-id", lastEventId] : []),
+          ...versionHeaders(version),
+          ...sessionHeaders()
+        ]
+        const onHead = (head: Head) => streamPlan(head, read)
+        return send(operation, { method: "GET", url, headers, body: undefined, meter, onHead })
+      }).pipe(
+        Effect.map(({ status }) => status !== 200),
+        Effect.catchIf(isUnreachable, () => Effect.succeed(false)),
+        Effect.flatMap((isOver): Effect.Effect<StreamEnd, McpError> => {
+          if (problem !== undefined) return Effect.fail(failed(operation, toReason(problem)))
+          return Effect.as(
+            dropped.note,
+            isOver ? { done: true } : {
+              done: false,
+              progressed,
+              retry: retry === undefined ? undefined : Duration.millis(retry)
+            }
+          )
+        })
+      )
+      return Effect.asVoid(Effect.repeat(once, policy.resumption))
+    })
+
+  /**
    * A session that cannot be deleted is the server's to forget: closing never fails, and has its bound. It has a meter
    * of its own, since the connection's may be used up.
    */
@@ -246,7 +316,7 @@ export const make = Effect.fnUntraced(function*(
         Effect.flatMap(Effect.timeoutOption(Fiber.await(fiber), policy.closeTimeout), (exit) => {
           fiber.interruptUnsafe()
           if (Option.isSome(exit) && Exit.isSuccess(exit.value)) return Effect.void
-          return note("session not deleted", Option.isSome(exit) ? "the request failed" : "no answer in time")
+          return Dropped.note("session not deleted", Option.isSome(exit) ? "the request failed" : "no answer in time")
         })
     )
   })
@@ -257,6 +327,7 @@ export const make = Effect.fnUntraced(function*(
     hasHeaders: true,
     request,
     notify,
+    follow,
     listen: (receiver) => {
       receive = receiver
     }

@@ -44,7 +44,7 @@ import type { Meter } from "./ByteBudget.ts"
  * @category models
  * @since 0.1.0
  */
-export type { Response, ServerMessage, ServerNotification, ServerRequest } from "../schema/JsonRpc.ts"
+export type { RawNotification, Response, ServerMessage, ServerRequest } from "../schema/JsonRpc.ts"
 
 /**
  * A message to the server, already written.
@@ -146,4 +146,11 @@ export class Transport extends Context.Service<Transport, {
    * it out.
    */
   readonly listen?: ((receive: (message: ServerMessage) => void) => void) | undefined
+  /**
+   * Opens the stream on which a legacy server says what belongs to no request, and follows it until it ends for good; at
+   * once where there is none. A transport that brings all that anyhow leaves it out.
+   */
+  readonly follow?:
+    | ((message: Pick<Outgoing, "operation" | "version" | "meter">) => Effect.Effect<void, McpError>)
+    | undefined
 }>()("effect-mcp-client/Transport") {}
