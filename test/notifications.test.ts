@@ -2,10 +2,12 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import * as Logger from "effect/Logger"
+import * as References from "effect/References"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type * as Net from "node:net"
-import { McpPolicy } from "../src/index.ts"
+import { McpConnection, McpPolicy } from "../src/index.ts"
 import { connect, failsWith } from "./support/connect.ts"
 import * as Raw from "./support/rawServer.ts"
 import { until } from "./support/until.ts"
@@ -333,6 +335,43 @@ describe("the server's log", () => {
           params: { level: "loud", logger: "db", data: { a: 1 } }
         },
         { _tag: "Unknown", method: "notifications/odd", params: {} }
+      ])
+    }))
+
+  it.live("is written into Effect's own where that is asked for, escaped, cut, and at its level", () =>
+    Effect.gen(function*() {
+      const lines: Array<string> = []
+      const logger = Logger.make(({ logLevel, message }) => {
+        lines.push(`${logLevel} ${String(message)}`)
+      })
+      const messages: ReadonlyArray<object> = [
+        { level: "debug", data: "\u001b[31mred" },
+        { level: "notice", data: { a: [1] } },
+        { level: "emergency", data: "x".repeat(5000) },
+        { level: "error", data: Array.from({ length: 5000 }, () => 0) }
+      ]
+      const server = yield* modernWith({
+        "tools/call": (socket, request) => {
+          Raw.openStream(socket)
+          const all = messages.map((params) => event({ method: "notifications/message", params })).join("")
+          Raw.sendChunk(socket, all + event({ id: request.message.id, result: Raw.textResult("ok") }))
+        }
+      })
+      yield* Effect.gen(function*() {
+        const connection = yield* connect(server.url)
+        yield* McpConnection.forwardLogs(connection)
+        yield* connection.callTool("t")
+        yield* until(() => lines.length === messages.length)
+      }).pipe(
+        Effect.scoped,
+        Effect.provideService(References.CurrentLoggers, new Set([logger])),
+        Effect.provideService(References.MinimumLogLevel, "All")
+      )
+      assert.deepStrictEqual(lines, [
+        "Debug \\u001b[31mred",
+        "Info {\"a\":[1]}",
+        `Fatal ${"x".repeat(4096)}…`,
+        "Error (too much to be written)"
       ])
     }))
 })

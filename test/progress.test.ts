@@ -3,7 +3,8 @@ import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import { McpPolicy, type Notification } from "../src/index.ts"
+import * as Stream from "effect/Stream"
+import { McpConnection, McpPolicy, type Notification } from "../src/index.ts"
 import { connect, failsWith } from "./support/connect.ts"
 import * as Raw from "./support/rawServer.ts"
 
@@ -96,5 +97,39 @@ describe.each(servers)("progress of a call to a %s server", (_, serve) => {
       assert.strictEqual((yield* Fiber.join(call)).text, "ok")
       assert.isBelow(told.length, reports / 10)
       assert.strictEqual(told.at(-1), reports - 1)
+    }))
+})
+
+describe("a call as a stream", () => {
+  it.live("brings its progress and ends with its result", () =>
+    Effect.gen(function*() {
+      const server = yield* Raw.make(Raw.modern({
+        "tools/call": (socket, request) => {
+          Raw.openStream(socket)
+          Raw.sendChunk(socket, report(tokenOf(request), { progress: 1 }) + answer(request.message.id))
+          Raw.endStream(socket)
+        }
+      }))
+      const connection = yield* connect(server.url)
+      const events = yield* Stream.runCollect(McpConnection.callToolStream(connection, "t"))
+      assert.deepStrictEqual(events.map(({ _tag }) => _tag), ["Progress", "Result"])
+      const last = events.at(-1)
+      assert.strictEqual(last?._tag === "Result" ? last.result.text : undefined, "ok")
+    }))
+
+  it.live("fails as the call does, and gives it up where it is left", () =>
+    Effect.gen(function*() {
+      const server = yield* Raw.make(Raw.modern({
+        "tools/call": (socket, request) => {
+          if (request.message.params.name === "bad") return Raw.send(socket, 500, {})
+          Raw.openStream(socket)
+          Raw.sendChunk(socket, report(tokenOf(request), { progress: 1 }))
+        }
+      }))
+      const connection = yield* connect(server.url)
+      yield* failsWith(Stream.runDrain(McpConnection.callToolStream(connection, "bad")), "ConnectionFailed/HttpStatus")
+      const events = yield* Stream.runCollect(Stream.take(McpConnection.callToolStream(connection, "t"), 1))
+      assert.deepStrictEqual(events, [{ _tag: "Progress", progress: 1 }])
+      yield* server.atMost(1)
     }))
 })

@@ -25,7 +25,7 @@ export type LoggingLevel =
   | "alert"
   | "emergency"
 
-const levels: ReadonlyArray<string> = [
+const levels: ReadonlySet<string> = new Set([
   "debug",
   "info",
   "notice",
@@ -34,13 +34,13 @@ const levels: ReadonlyArray<string> = [
   "critical",
   "alert",
   "emergency"
-]
+])
 
 /**
  * @category guards
  * @since 0.1.0
  */
-export const isLoggingLevel = (u: unknown): u is LoggingLevel => isString(u) && levels.includes(u)
+export const isLoggingLevel = (u: unknown): u is LoggingLevel => isString(u) && levels.has(u)
 
 /**
  * How far a request has got. `progress` grows; what it counts, and whether there is a `total`, is the server's affair.

@@ -11,8 +11,9 @@ import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
-import type * as Stream from "effect/Stream"
+import * as Stream from "effect/Stream"
 import type { McpError } from "../errors/McpError.ts"
 import * as Completions from "../internal/completion.ts"
 import * as Handshake from "../internal/handshake.ts"
@@ -23,6 +24,7 @@ import { packageVersion } from "../internal/packageVersion.ts"
 import * as Prompts from "../internal/prompts.ts"
 import * as Requester from "../internal/requester.ts"
 import * as Resources from "../internal/resources.ts"
+import * as ServerLog from "../internal/serverLog.ts"
 import * as Tools from "../internal/tools.ts"
 import type { Implementation, ServerCapabilities } from "../schema/Capabilities.ts"
 import type * as Completion from "../schema/Completion.ts"
@@ -343,3 +345,49 @@ export const layerHttp = (
   options: HttpOptions
 ): Layer.Layer<McpConnection, McpError, HttpExchange | EgressGuard | ByteBudget> =>
   Layer.effect(McpConnection, connectHttp(options))
+
+/**
+ * What `callToolStream` brings: reports, and the result as the last element.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type CallEvent =
+  | ({ readonly _tag: "Progress" } & Progress)
+  | { readonly _tag: "Result"; readonly result: CallResult }
+
+/**
+ * Calls a tool as a stream: its progress as it comes, and the result at the end. Leaving the stream gives the call up.
+ * Fails as `callTool` does.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const callToolStream = (
+  connection: Service,
+  name: string,
+  args?: JsonObject | JsonText,
+  options?: Omit<CallOptions, "onProgress">
+): Stream.Stream<CallEvent, McpError> =>
+  Stream.callback<CallEvent, McpError>((queue) =>
+    connection.callTool(name, args, {
+      ...options,
+      onProgress: (progress) => Effect.asVoid(Queue.offer(queue, { _tag: "Progress", ...progress }))
+    }).pipe(
+      Effect.flatMap((result) => Queue.offer(queue, { _tag: "Result", result })),
+      Effect.andThen(Queue.end(queue))
+    )
+  )
+
+/**
+ * Writes the server's log into Effect's, for as long as the scope lives, under the name of its logger. The server's words
+ * are escaped and cut to a line; what grade it gives them decides the level. See `Service.setLogLevel`.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const forwardLogs = (connection: Service): Effect.Effect<void, never, Scope.Scope> =>
+  Effect.asVoid(
+    Effect.forkScoped(Stream.runForEach(connection.notifications, (notification) =>
+      notification._tag === "LoggingMessage" ? ServerLog.write(notification) : Effect.void))
+  )
