@@ -35,6 +35,7 @@ import * as Envelope from "./envelope.ts"
 import * as Handshake from "./handshake.ts"
 import * as ProgressReports from "./progressReports.ts"
 import { resultTypeOf } from "./resultType.ts"
+import * as Retrying from "./retrying.ts"
 import * as ServerRequests from "./serverRequests.ts"
 import { traced } from "./tracing.ts"
 
@@ -244,8 +245,19 @@ export const make = Effect.fnUntraced(function*(
         return Effect.asVoid(Effect.forkIn(Effect.ignore(notice), scope))
       })
 
+  const exchange = (operation: Operation, writer: Envelope.Writer, call: Call): Effect.Effect<Reply, McpError> => {
+    const once = attempt(operation, writer, call)
+    const { retries } = policy
+    if (retries === undefined) return once
+    return bounded(operation, ({ hold }) => {
+      // Every attempt has its own time; what lies between them has that of the operation.
+      hold()
+      return Retrying.run(once, retries)
+    })
+  }
+
   let lastId = 0
-  const exchange = (
+  const attempt = (
     operation: Operation,
     writer: Envelope.Writer,
     { members, method, name, parameterHeaders }: Call

@@ -83,6 +83,21 @@ export interface McpPolicy {
    * `Unreachable`, and is not sent again.
    */
   readonly resumption: Schedule.Schedule<unknown, StreamEnd>
+  /**
+   * Goes from a request that may be sent again to its next attempt. Default: none, so that nothing is sent twice.
+   */
+  readonly retries: Schedule.Schedule<unknown, Refusal> | undefined
+}
+
+/**
+ * That a request may be sent again: it was never delivered, or it was refused with 429 or 503. `retryAfter` is what
+ * `Retry-After` asked for, at most 30 seconds.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Refusal {
+  readonly retryAfter: Duration.Duration | undefined
 }
 
 /**
@@ -239,6 +254,42 @@ export const resumption = (options?: ResumptionOptions): Schedule.Schedule<numbe
 }
 
 /**
+ * Options of `retries`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface RetriesOptions {
+  /**
+   * Beside the first attempt. Default: 4.
+   */
+  readonly maxRetries?: number | undefined
+  /**
+   * The wait before the first retry, which doubles with each, and its bound. Default: 200 ms and 10 s.
+   */
+  readonly minDelay?: Duration.Input | undefined
+  readonly maxDelay?: Duration.Input | undefined
+}
+
+/**
+ * Retries of requests that were certainly not acted on. What the server asked for with `Retry-After` goes before the
+ * doubling wait; the deadline of the operation goes before both. Throws where a bound is none.
+ *
+ * @category schedules
+ * @since 0.1.0
+ */
+export const retries = (options?: RetriesOptions): Schedule.Schedule<number, Refusal> => {
+  const maxRetries = count(options?.maxRetries ?? 4, "maxRetries")
+  const minDelay = duration(options?.minDelay ?? "200 millis", "minDelay")
+  const maxDelay = duration(options?.maxDelay ?? "10 seconds", "maxDelay")
+  return Schedule.fromStepWithMetadata(Effect.succeed(({ attempt, input }: Schedule.InputMetadata<Refusal>) => {
+    if (attempt > maxRetries) return Cause.done(attempt)
+    const doubled = Duration.min(Duration.times(minDelay, 2 ** (attempt - 1)), maxDelay)
+    return Effect.succeed<[number, Duration.Duration]>([attempt, input.retryAfter ?? doubled])
+  }))
+}
+
+/**
  * The policy in force. Default: `defaults`.
  *
  * @category references
@@ -259,7 +310,8 @@ export const defaults: McpPolicy = {
   closeTimeout: Duration.seconds(5),
   pages: pages(),
   inputRounds: inputRounds(),
-  resumption: resumption()
+  resumption: resumption(),
+  retries: undefined
 }
 
 /**
@@ -275,6 +327,7 @@ export interface Options {
   readonly pages?: McpPolicy["pages"] | undefined
   readonly inputRounds?: McpPolicy["inputRounds"] | undefined
   readonly resumption?: McpPolicy["resumption"] | undefined
+  readonly retries?: McpPolicy["retries"]
 }
 
 /**
@@ -289,5 +342,6 @@ export const make = (options: Options): McpPolicy => ({
   closeTimeout: duration(options.closeTimeout ?? defaults.closeTimeout, "closeTimeout"),
   pages: options.pages ?? defaults.pages,
   inputRounds: options.inputRounds ?? defaults.inputRounds,
-  resumption: options.resumption ?? defaults.resumption
+  resumption: options.resumption ?? defaults.resumption,
+  retries: options.retries ?? defaults.retries
 })
