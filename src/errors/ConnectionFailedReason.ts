@@ -78,6 +78,7 @@ export class BudgetExceeded extends Data.TaggedError("BudgetExceeded")<{
     | "informational responses"
     | "values in one message"
     | "members of one object"
+    | "levels of nesting"
   readonly limit: number
 }> {
   override get message(): string {

@@ -77,10 +77,10 @@ const implementation = (value: unknown): Capabilities.Implementation | undefined
 const text = (value: unknown): string | undefined => typeof value === "string" ? value : undefined
 
 /**
- * Versions that a server names are its words: only strings count, and not more than a message can bear.
+ * Versions that a server names are its words: only strings count.
  */
 const namedVersions = (versions: unknown): ReadonlyArray<string> =>
-  Array.isArray(versions) ? versions.filter((version) => typeof version === "string").slice(0, 32) : []
+  Array.isArray(versions) ? versions.filter((version) => typeof version === "string") : []
 
 const capabilitiesOf = (result: JsonObject): Capabilities.ServerCapabilities =>
   isJsonObject(result["capabilities"]) ? result["capabilities"] : {}

@@ -41,9 +41,14 @@ export interface HttpSender {
   readonly server: string
   readonly failed: (operation: string, reason: ConnectionFailedReason) => ConnectionFailed
   /**
-   * Signs and sends. Fails with `Unauthorized` at 401 and 403, and where no credential is to be had.
+   * Signs and sends; `onSent` is called in between. Fails with `Unauthorized` at 401 and 403, and where no credential is
+   * to be had.
    */
-  readonly send: (operation: string, request: Unsigned) => Effect.Effect<HttpAnswer, McpError>
+  readonly send: (
+    operation: string,
+    request: Unsigned,
+    onSent?: () => void
+  ) => Effect.Effect<HttpAnswer, McpError>
 }
 
 const maxRedirects = 3
@@ -171,12 +176,12 @@ export const make = Effect.fnUntraced(function*(
     url,
     server,
     failed,
-    send: (operation, request) =>
+    send: (operation, request, onSent) =>
       Effect.flatMap(
-        Effect.flatMap(
-          sign(operation, request.headers),
-          (headers) => follow(operation, { ...request, headers }, maxRedirects)
-        ),
+        Effect.flatMap(sign(operation, request.headers), (headers) => {
+          onSent?.()
+          return follow(operation, { ...request, headers }, maxRedirects)
+        }),
         (answer) =>
           isRefusal(answer.status)
             ? Effect.fail(

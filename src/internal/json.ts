@@ -19,12 +19,18 @@ export type Problem = string | BudgetExceeded
 const short = 64 * 1024
 
 /**
+ * As deep as a short text can be. What is deeper takes whoever walks through it later unawares.
+ */
+const maxDepth = short / 2
+
+/**
  * Ordinary JSON takes some thirty bytes a value, and an object has a few dozen members. What a value costs in memory is
  * a multiple of what it costs on the wire where it is small.
  */
 const limitsOf = ({ limit }: Meter): JsonSlices.Limits => ({
   maxValues: Math.max(2 ** 16, Math.floor(limit / 8)),
-  maxMembers: Math.max(2 ** 16, Math.floor(limit / 128))
+  maxMembers: Math.max(2 ** 16, Math.floor(limit / 128)),
+  maxDepth
 })
 
 export const isShort = (text: string): boolean => text.length <= short
@@ -53,6 +59,8 @@ export const parseLong = (text: string, meter: Meter): Effect.Effect<Result.Resu
         return new BudgetExceeded({ what: "values in one message", limit: limits.maxValues })
       case "too many members":
         return new BudgetExceeded({ what: "members of one object", limit: limits.maxMembers })
+      case "too deep":
+        return new BudgetExceeded({ what: "levels of nesting", limit: maxDepth })
     }
   }))
 }

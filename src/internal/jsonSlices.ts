@@ -9,19 +9,27 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Semaphore from "effect/Semaphore"
+import { endOfString, endOfWord, lookAhead } from "./jsonScanner.ts"
 
 /**
- * How many values a text may have, containers among them, and how many members one object.
+ * How many values a text may have, containers among them, how many members one object, and how deep containers may
+ * stand in each other. What is small is not looked at for its depth.
  */
 export interface Limits {
   readonly maxValues: number
   readonly maxMembers: number
+  readonly maxDepth?: number | undefined
 }
 
 /**
  * Why there is no value.
  */
-export type Refusal = "malformed" | "too many values" | "too many members"
+export type Refusal = "malformed" | "too many values" | "too many members" | "too deep"
+
+const malformed = Result.fail("malformed" as const)
+const tooManyValues = Result.fail("too many values" as const)
+const tooManyMembers = Result.fail("too many members" as const)
+const tooDeep = Result.fail("too deep" as const)
 
 /**
  * The work of a slice, in characters that are looked at, and what a value and a member cost beside their characters. The
@@ -32,41 +40,11 @@ const valueWork = 32
 const memberWork = 128
 
 /**
- * A container of so many characters is small, unless it is so deep: what is inside of others is looked through with each
+ * A container of so many characters is small, unless it is so deep: those inside of others are looked through with each
  * of them.
  */
 const smallLength = 4096
-const smallDepth = 16
-
-/**
- * What numbers, `true`, `false` and `null` are made of.
- */
-const isWord = (code: number): boolean =>
-  (code >= 0x30 && code <= 0x39) || (code >= 0x61 && code <= 0x7a) || code === 0x2b || code === 0x2d || code === 0x2e ||
-  code === 0x45
-
-const skipWord = (text: string, from: number, to: number): number => {
-  const end = Math.min(to, text.length)
-  let at = from
-  while (at < end && isWord(text.charCodeAt(at))) at++
-  return at
-}
-
-const quote = 0x22
-const backslash = 0x5c
-const u = 0x75
-
-/**
- * Where the quote is that ends a string, or else the first place from `to` on that is not inside of an escape.
- */
-const skipString = (text: string, from: number, to: number): number => {
-  const end = Math.min(to, text.length)
-  let at = from
-  while (at < end && text.charCodeAt(at) !== quote) {
-    at += text.charCodeAt(at) !== backslash ? 1 : text.charCodeAt(at + 1) === u ? 6 : 2
-  }
-  return at
-}
+const smallDepth = 8
 
 /**
  * The value of a text; `undefined` where it is not JSON.
@@ -91,73 +69,17 @@ const addMember = (object: Record<string, unknown>, key: string, value: unknown)
   }
 }
 
-interface Ahead {
-  readonly isSmall: boolean
-  readonly end: number
-  readonly values: number
-  readonly members: number
-}
-
-/**
- * Looks for the end of the container that starts here, no further than a small one goes, and counts what is in it. What
- * it finds is right if that is JSON, which `JSON.parse` will tell.
- */
-const lookAhead = (text: string, start: number, length: number): Ahead => {
-  const window = text.slice(start, start + length)
-  let at = 0
-  let depth = 0
-  let members = 0
-  // Values, and the keys of members.
-  let items = 0
-  do {
-    switch (window[at++]) {
-      case " ":
-      case "\n":
-      case "\r":
-      case "\t":
-      case ",":
-        break
-      case ":":
-        members++
-        break
-      case "[":
-      case "{":
-        items++
-        depth++
-        break
-      case "]":
-      case "}":
-        depth--
-        break
-      case "\"": {
-        items++
-        const next = window.indexOf("\"", at)
-        if (next === -1) at = window.length
-        else at = (window[next - 1] === "\\" ? skipString(window, at, window.length) : next) + 1
-        break
-      }
-      default:
-        items++
-        at = skipWord(window, at, window.length)
-    }
-  } while (at < window.length && depth > 0 && depth <= smallDepth)
-  return { isSmall: depth === 0, end: start + at, values: items - members, members }
-}
-
 /**
  * A container that has not ended: an object, or an array whose elements are those from `start` on.
  */
 interface Open {
   readonly outer: Open | undefined
+  readonly depth: number
   readonly object: Record<string, unknown> | undefined
   readonly start: number
   key: string
   members: number
 }
-
-const malformed = Result.fail("malformed" as const)
-const tooManyValues = Result.fail("too many values" as const)
-const tooManyMembers = Result.fail("too many members" as const)
 
 /**
  * Parses one slice at each `next`. Tests make the sizes small.
@@ -168,9 +90,10 @@ export function* slices(
   work = sliceWork,
   small = smallLength
 ): Generator<void, Result.Result<unknown, Refusal>, void> {
-  // The elements of all open arrays, so that each array is made at its own length. It starts with what is no number: an
-  // array of a million numbers would be converted at once when something else came.
+  // The elements of all open arrays, so that each array can be made at its own length. The first is no number: an array
+  // of a million numbers would be converted as a whole when something else came.
   const elements: Array<unknown> = [undefined]
+  const { maxDepth = Number.POSITIVE_INFINITY } = limits
   let top = 0
   let open: Open | undefined
   let expected: "value" | "key" | "colon" | "comma" = "value"
@@ -205,18 +128,20 @@ export function* slices(
       case "[":
       case "{": {
         if (expected !== "value") return malformed
-        const ahead = lookAhead(text, start, small)
+        const ahead = lookAhead(text, start, small, smallDepth)
         pauseAt -= ahead.end - start
-        if (ahead.isSmall && values + ahead.values <= limits.maxValues && ahead.members <= limits.maxMembers) {
-          value = parseWhole(text.slice(start, ahead.end))
+        if (ahead.isWhole && ahead.members <= limits.maxMembers) {
           at = ahead.end
+          value = parseWhole(text.slice(start, at))
           count = ahead.values
           pauseAt -= ahead.members * memberWork
           break
         }
         if (++values > limits.maxValues) return tooManyValues
         pauseAt -= valueWork
-        open = { outer: open, object: char === "{" ? {} : undefined, start: top, key: "", members: 0 }
+        const depth = (open?.depth ?? 0) + 1
+        if (depth > maxDepth) return tooDeep
+        open = { outer: open, depth, object: char === "{" ? {} : undefined, start: top, key: "", members: 0 }
         expected = char === "{" ? "key" : "value"
         continue
       }
@@ -226,10 +151,11 @@ export function* slices(
         const isEmpty = open.object === undefined ? top === open.start : open.members === 0
         if (expected !== "comma" && !isEmpty) return malformed
         value = open.object ?? elements.slice(open.start, top)
+        // It was counted when it was opened, as the value that was expected then.
         count = 0
+        expected = "value"
         top = open.start
         open = open.outer
-        expected = "value"
         break
       }
       case "\"": {
@@ -239,12 +165,12 @@ export function* slices(
             yield
             pauseAt = at + work
           }
-          const end = skipString(text, at, pauseAt)
+          const end = endOfString(text, at, pauseAt)
           const piece = parseWhole(`"${text.slice(at, end)}"`)
           if (typeof piece !== "string" || end >= text.length) return malformed
           string += piece
           at = end
-        } while (text.charCodeAt(at) !== quote)
+        } while (text[at] !== "\"")
         at++
         if (open !== undefined && expected === "key") {
           if (++open.members > limits.maxMembers) return tooManyMembers
@@ -257,7 +183,7 @@ export function* slices(
         break
       }
       default:
-        for (at = skipWord(text, start, pauseAt); at >= pauseAt; at = skipWord(text, at, pauseAt)) {
+        for (at = endOfWord(text, start, pauseAt); at >= pauseAt; at = endOfWord(text, at, pauseAt)) {
           yield
           pauseAt = at + work
         }
@@ -275,7 +201,7 @@ export function* slices(
 }
 
 /**
- * Whose slice it is: one has it until the next turn of the event loop, and many texts at once block no longer than one.
+ * Held from a slice to the next turn of the event loop: many texts at once take turns, and block no longer than one.
  */
 const turn = Semaphore.makeUnsafe(1)
 

@@ -112,7 +112,7 @@ export const make = Effect.fnUntraced(function*(
     return Effect.andThen(Effect.forkIn(stream, scope), Deferred.await(endpoint))
   })
 
-  const post = (message: Outgoing): Effect.Effect<void, Failure> =>
+  const post = (message: Outgoing, onSent?: () => void): Effect.Effect<void, Failure> =>
     Effect.gen(function*() {
       const { body, meter: own, operation } = message
       const target = yield* opened
@@ -124,7 +124,7 @@ export const make = Effect.fnUntraced(function*(
         body,
         meter: own,
         onHead: () => "none"
-      })
+      }, onSent)
       if (status < 200 || status >= 300) return yield* new HttpStatus({ status })
     })
 
@@ -139,7 +139,7 @@ export const make = Effect.fnUntraced(function*(
   const request = (message: Request): Effect.Effect<Reply, McpError> =>
     Effect.suspend(() => {
       meter = message.meter
-      return Effect.raceFirst(messages.answer(message.id), Effect.andThen(post(message), Effect.never))
+      return Effect.raceFirst(messages.answer(message.id), Effect.andThen(post(message, message.onSent), Effect.never))
     }).pipe(
       Effect.ensuring(Effect.suspend(() => {
         if (messages.isIdle()) meter = idleMeter()

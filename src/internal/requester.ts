@@ -5,11 +5,13 @@
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import {
   CapabilityMissing,
+  Closed,
   ConnectionFailed,
   type ConnectionFailedReason,
   InvalidInput,
@@ -230,20 +232,27 @@ export const make = Effect.fnUntraced(function*(
     )
 
   /**
-   * Tells the server that nobody waits for a request any more: revision 2025-11-25, basic/utilities/cancellation. Over
-   * HTTP at a modern revision the closed stream says it. The notice goes out on a fiber of the connection.
+   * Tells the server that nobody waits for a request any more, where it has left: revision 2025-11-25,
+   * basic/utilities/cancellation. Over HTTP at a modern revision the closed stream says it. The notice goes out on a fiber
+   * of the connection.
    */
-  const cancelling = <A>(
-    { id, method, version }: Pick<Request, "id" | "method" | "version">,
-    sent: Effect.Effect<A, McpError>
-  ): Effect.Effect<A, McpError> =>
-    method === "initialize" || (transport.hasHeaders && ProtocolVersion.isModern(version))
-      ? sent
-      : Effect.onInterrupt(sent, () => {
-        const body = Envelope.notification("notifications/cancelled", { requestId: id, reason: "no longer wanted" })
-        const notice = open("cancel", {}, (operation) => notify(operation, "notifications/cancelled", body, version))
-        return Effect.asVoid(Effect.forkIn(Effect.ignore(notice), scope))
-      })
+  const cancellable = (request: Omit<Request, "onSent">): Effect.Effect<Reply, McpError> => {
+    const { id, method, version } = request
+    let isSent = false
+    const sending = transport.request({
+      ...request,
+      onSent: () => {
+        isSent = true
+      }
+    })
+    if (method === "initialize" || (transport.hasHeaders && ProtocolVersion.isModern(version))) return sending
+    return Effect.onInterrupt(sending, () => {
+      if (!isSent) return Effect.void
+      const body = Envelope.notification("notifications/cancelled", { requestId: id, reason: "no longer wanted" })
+      const notice = open("cancel", {}, (operation) => notify(operation, "notifications/cancelled", body, version))
+      return Effect.asVoid(Effect.forkIn(Effect.ignore(notice), scope))
+    })
+  }
 
   const exchange = (operation: Operation, writer: Envelope.Writer, call: Call): Effect.Effect<Reply, McpError> => {
     const once = attempt(operation, writer, call)
@@ -280,7 +289,7 @@ export const make = Effect.fnUntraced(function*(
       }
       const { hear } = operation
       return bounded(operation, (ownTime) => {
-        const sent = cancelling(request, transport.request({ ...request, ownTime }))
+        const sent = cancellable({ ...request, ownTime })
         return hear === undefined
           ? sent
           : announcements.during(sent, (notification) => hear(notification, id, ownTime))
@@ -361,7 +370,8 @@ export const make = Effect.fnUntraced(function*(
       }).pipe(
         Effect.onExit((exit) => {
           reopening = undefined
-          return Deferred.done(outcome, exit)
+          // The end of the connection interrupts it, and nobody else does.
+          return Deferred.done(outcome, Exit.hasInterrupts(exit) ? Exit.fail(failed("connect", new Closed())) : exit)
         })
       )
       return Effect.andThen(Effect.forkIn(opening, scope), Deferred.await(outcome))

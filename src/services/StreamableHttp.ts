@@ -206,7 +206,8 @@ export const make = Effect.fnUntraced(function*(
         : Effect.flatMap(Json.parseLong(answer.text, meter), (read) => onBody(answer, read))
     // The status alone says that the session is forgotten, however much follows.
     const onHead = (head: Head) => carried !== undefined && head.status === 404 ? "none" : reader.onHead(head)
-    const sent = send(operation, { method: "POST", url, headers: messageHeaders(message), body, meter, onHead })
+    const http = { method: "POST", url, headers: messageHeaders(message), body, meter, onHead } as const
+    const sent = send(operation, http, message.onSent)
     if (!isLegacy) return Effect.flatMap(sent, onAnswer)
     const canResume = (): boolean => reader.resumeFrom() !== ""
     const broken: HttpAnswer = { status: 200, headers: { "content-type": "text/event-stream" }, text: "" }

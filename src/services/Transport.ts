@@ -92,6 +92,10 @@ export interface Request extends Outgoing {
    */
   readonly ownTime: { readonly hold: () => void; readonly restart: () => void }
   /**
+   * To be called when the message leaves: from then on the server may have to be told that nobody waits for it.
+   */
+  readonly onSent: () => void
+  /**
    * W3C `traceparent`, where a span is active.
    */
   readonly traceparent?: string | undefined
