@@ -3,7 +3,7 @@
  * basic/patterns/subscriptions.
  */
 import * as Effect from "effect/Effect"
-import type { RawNotification } from "../schema/JsonRpc.ts"
+import type { RawNotification } from "../services/Transport.ts"
 import type { Dropped } from "./dropped.ts"
 
 /**

@@ -7,7 +7,8 @@
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { McpError } from "../errors/McpError.ts"
-import { errorCodes, type ServerRequest } from "../schema/JsonRpc.ts"
+import { errorCodes } from "../schema/JsonRpc.ts"
+import type { ServerRequest } from "../services/Transport.ts"
 import { note } from "./dropped.ts"
 
 /**

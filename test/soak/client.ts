@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
+import * as References from "effect/References"
 import * as Scope from "effect/Scope"
 import { setImmediate as nextTurn } from "node:timers/promises"
 import { NodeMcp } from "../../src/node.ts"
@@ -44,7 +45,11 @@ const soak = async (options: ClientOptions): Promise<Report> => {
   }
   const fibers = countingFibers()
   const run = <A>(effect: Effect.Effect<A>): Promise<A> =>
-    Effect.runPromise(Effect.provideService(effect, Metric.FiberRuntimeMetrics, fibers.service))
+    Effect.runPromise(effect.pipe(
+      Effect.provideService(Metric.FiberRuntimeMetrics, fibers.service),
+      // Refused tools are warned of, by the thousand.
+      Effect.provideService(References.MinimumLogLevel, "None")
+    ))
 
   const before = handles()
   const scope = await run(Scope.make())
