@@ -48,9 +48,8 @@ export type Inspect<A> = (
 const maxLogged = 16
 
 /**
- * What a page may hold, and how much of it is read in one go.
+ * How much of a page is looked at in one go: entries, and what is looked at a second time.
  */
-const maxEntries = 16_384
 const maxWork = 16_384
 
 /**
@@ -71,66 +70,50 @@ const keyOf = (entry: unknown, key: string): string | undefined => {
   return typeof value === "string" ? value : undefined
 }
 
-interface Page {
-  readonly nextCursor: string | undefined
-  readonly refused: ReadonlyArray<Refused>
+/**
+ * Tells of entries that were refused; the first few of a page are logged one by one.
+ */
+const reporter = (kind: string, onRefused: ListOptions["onRefused"]) => {
+  let logged = 0
+  return Effect.fnUntraced(function*(refused: ReadonlyArray<Refused>) {
+    const told = refused.slice(0, maxLogged - logged)
+    logged += told.length
+    for (const { name, reason } of told) yield* warn(`${kind} refused`, `${name ?? "(no name)"}: ${reason}`)
+    const more = refused.length - told.length
+    if (more > 0) yield* warn(`${kind} refused`, `${more} more on the same page`, more)
+    if (onRefused !== undefined) yield* Effect.forEach(refused, onRefused, { discard: true })
+  })
 }
 
 /**
- * Reads a page. A bad entry costs nobody but itself. The failure says why the page is none.
+ * What the entries of a page are. A bad one costs nobody but itself.
  */
-const readPage = Effect.fnUntraced(function*<A>(
-  kind: Kind<A>,
-  listed: Map<string, A>,
-  result: JsonObject,
-  version: ProtocolVersion.ProtocolVersion,
-  inspect: ReturnType<Inspect<A>>
-): Effect.fn.Return<Page, string> {
-  const entries = result[kind.entries]
-  if (!Array.isArray(entries)) return yield* Effect.fail(`${kind.entries} is not an array`)
-  if (entries.length > maxEntries) return yield* Effect.fail(`more than ${maxEntries} ${kind.entries} on one page`)
-  const nextCursor = yield* Effect.fromResult(readCursor(result["nextCursor"], version))
+const reading = <A>({ fromWire, key }: Kind<A>, listed: Map<string, A>, inspect: ReturnType<Inspect<A>>) => {
   const refused: Array<Refused> = []
-  const refuse = (entry: unknown, reason: string): void => {
-    refused.push({ name: keyOf(entry, kind.key), reason, entry })
-  }
-  let work = 0
-  for (const entry of entries) {
-    if (work++ > maxWork) {
-      work = 0
-      yield* Effect.yieldNow
+  const refuse = (entry: unknown, reason: string): number => refused.push({ name: keyOf(entry, key), reason, entry })
+  return {
+    refused,
+    /**
+     * Reads an entry, and answers how much was looked at.
+     */
+    read: (entry: unknown): number => {
+      const read = fromWire(entry)
+      if (Result.isFailure(read)) {
+        refuse(entry, read.failure)
+        return 1
+      }
+      const name = keyOf(entry, key)!
+      if (listed.has(name)) {
+        refuse(entry, `the ${key} is taken by another one`)
+        return 1
+      }
+      const inspected = inspect?.(read.success)
+      if (inspected?.problem === undefined) listed.set(name, read.success)
+      else refuse(entry, inspected.problem)
+      return 1 + (inspected?.work ?? 0)
     }
-    const read = kind.fromWire(entry)
-    if (Result.isFailure(read)) {
-      refuse(entry, read.failure)
-      continue
-    }
-    const key = keyOf(entry, kind.key)!
-    if (listed.has(key)) {
-      refuse(entry, `the ${kind.key} is taken by another one`)
-      continue
-    }
-    const inspected = inspect?.(read.success)
-    work += inspected?.work ?? 0
-    if (inspected?.problem === undefined) listed.set(key, read.success)
-    else refuse(entry, inspected.problem)
   }
-  return { nextCursor, refused }
-})
-
-const report = Effect.fnUntraced(function*(
-  kind: string,
-  refused: ReadonlyArray<Refused>,
-  onRefused: ListOptions["onRefused"]
-) {
-  for (const { name, reason } of refused.slice(0, maxLogged)) {
-    yield* warn(`${kind} refused`, `${name ?? "(no name)"}: ${reason}`)
-  }
-  if (refused.length > maxLogged) {
-    yield* warn(`${kind} refused`, `${refused.length - maxLogged} more on the same page`, refused.length - maxLogged)
-  }
-  if (onRefused !== undefined) yield* Effect.forEach(refused, onRefused, { discard: true })
-})
+}
 
 /**
  * Brings all entries, by their key. A list is whole or it is none: a schedule may stop where it likes, and what is left
@@ -149,21 +132,32 @@ export const all = Effect.fnUntraced(function*<A>(
   const listed = new Map<string, A>()
   let cursor: string | undefined
   let pages = 0
+  const unreadable = (detail: string) => requester.answered(operation.name, new Unreadable({ detail }))
+
   const nextPage = Effect.gen(function*() {
     const members = cursor === undefined ? "" : `"cursor":${JSON.stringify(cursor)}`
     const reply = yield* requester.send(operation, { method: kind.method, members })
     const { result, type } = yield* requester.outcome(operation, reply)
-    const page = type === "complete"
-      ? readPage(kind, listed, result, version, inspect?.(reply))
-      : Effect.fail("a listing may not ask for input")
-    const { nextCursor, refused } = yield* Effect.mapError(
-      page,
-      (detail) => requester.answered(operation.name, new Unreadable({ detail }))
-    )
-    if (refused.length > 0) yield* requester.within(operation, report(kind.entries, refused, onRefused))
+    if (type !== "complete") return yield* unreadable("a listing may not ask for input")
+    const entries = result[kind.entries]
+    if (!Array.isArray(entries)) return yield* unreadable(`${kind.entries} is not an array`)
+    const nextCursor = readCursor(result["nextCursor"], version)
+    if (Result.isFailure(nextCursor)) return yield* unreadable(nextCursor.failure)
+
+    const report = reporter(kind.entries, onRefused)
+    const { read, refused } = reading(kind, listed, inspect?.(reply))
+    let work = 0
+    for (const entry of entries) {
+      work += read(entry)
+      if (work < maxWork) continue
+      work = 0
+      yield* requester.within(operation, report(refused.splice(0)))
+      yield* Effect.yieldNow
+    }
+    if (refused.length > 0) yield* requester.within(operation, report(refused))
     pages++
-    cursor = nextCursor
-    return { nextCursor }
+    cursor = nextCursor.success
+    return { nextCursor: cursor }
   })
   // No further page is begun once the time is up.
   yield* Effect.repeat(nextPage, Schedule.upTo(policy.pages, { duration: total })).pipe(
