@@ -197,7 +197,7 @@ describe("limits", () => {
 /**
  * Runs an effect while others have things to do in the same process, and counts how often they could.
  */
-const besides = <A, E>(effect: Effect.Effect<A, E>) =>
+const besides = <A>(effect: Effect.Effect<A>) =>
   Effect.suspend(() => {
     let immediates = 0
     let timers = 0
@@ -225,7 +225,11 @@ const size = 8 * 1024 * 1024
  */
 const listOf = (open: string, item: (i: number) => string, close: string): string => {
   const items: Array<string> = []
-  for (let i = 0, length = 0; length < size; i++) length += items.push(item(i)) && items[i]!.length + 1
+  for (let i = 0, length = 0; length < size; i++) {
+    const next = item(i)
+    items.push(next)
+    length += next.length + 1
+  }
   return `${open}${items.join(",")}${close}`
 }
 

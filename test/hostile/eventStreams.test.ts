@@ -1,7 +1,4 @@
-import { brokenStreams } from "./cases/brokenStreams.ts"
-import { eventStreams } from "./cases/eventStreams.ts"
-import { resumption } from "./cases/resumption.ts"
-import { serverRequests } from "./cases/serverRequests.ts"
+import { cases } from "./cases/index.ts"
 import { suite } from "./kit/suite.ts"
 
-suite("Event streams", [...eventStreams, ...brokenStreams, ...resumption, ...serverRequests])
+suite("Event streams", cases["Event streams"])

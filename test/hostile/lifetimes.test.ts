@@ -1,5 +1,5 @@
 import { closing } from "./cases/closing.ts"
-import { lifetimes } from "./cases/lifetimes.ts"
+import { cases } from "./cases/index.ts"
 import { suite } from "./kit/suite.ts"
 
-suite("Lifetimes", lifetimes, closing)
+suite("Lifetimes", cases.Lifetimes, closing)

@@ -1,5 +1,5 @@
+import { cases } from "./cases/index.ts"
 import { proxies } from "./cases/proxies.ts"
-import { whereItMayConnect } from "./cases/whereItMayConnect.ts"
 import { suite } from "./kit/suite.ts"
 
-suite("Where it may connect", whereItMayConnect, proxies)
+suite("Where it may connect", cases["Where it may connect"], proxies)

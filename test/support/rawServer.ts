@@ -176,10 +176,16 @@ export const endStream = (socket: Net.Socket): void => {
 
 export const textResult = (text: string) => ({ resultType: "complete", content: [{ type: "text", text }] })
 
+/**
+ * How long a result may be kept, which some clients insist on being told.
+ */
+const cacheable = { ttlMs: 0, cacheScope: "private" }
+
 export const discoverResult = {
   resultType: "complete",
   supportedVersions: ["2026-07-28"],
-  capabilities: { tools: {} }
+  capabilities: { tools: {} },
+  ...cacheable
 }
 
 const echo: Responder = (socket, request) => sendResult(socket, request, textResult("ok"))
@@ -187,7 +193,11 @@ const echo: Responder = (socket, request) => sendResult(socket, request, textRes
 const defaults: Readonly<Record<string, Responder>> = {
   "server/discover": (socket, request) => sendResult(socket, request, discoverResult),
   "tools/list": (socket, request) =>
-    sendResult(socket, request, { resultType: "complete", tools: [{ name: "t", inputSchema: { type: "object" } }] }),
+    sendResult(socket, request, {
+      resultType: "complete",
+      tools: [{ name: "t", inputSchema: { type: "object" } }],
+      ...cacheable
+    }),
   "tools/call": echo
 }
 
