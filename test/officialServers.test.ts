@@ -10,8 +10,10 @@ import { spawn } from "node:child_process"
 import * as Http from "node:http"
 import { createRequire } from "node:module"
 import * as Net from "node:net"
+import { McpToolkit } from "../src/ai.ts"
 import { connect } from "./support/connect.ts"
 import { listen } from "./support/listen.ts"
+import * as ScriptedModel from "./support/scriptedModel.ts"
 
 const freePort: Effect.Effect<number> = Effect.callback((resume) => {
   const server = Net.createServer().listen(0, "127.0.0.1", () => {
@@ -113,6 +115,27 @@ describe("official servers", () => {
         assert.property(structured.structuredContent, "temperature")
       }))
       assert.strictEqual(seen.at(-1), "DELETE")
+    }), 30_000)
+
+  it.live("everything, as a model's toolkit", () =>
+    Effect.gen(function*() {
+      const connection = yield* connect(`http://127.0.0.1:${yield* everything("streamableHttp")}/mcp`)
+      const toolkit = yield* McpToolkit.make(connection, { prefix: "everything_", exclude: ["get-env"] })
+      assert.deepStrictEqual(toolkit.refused, [])
+      assert.notProperty(toolkit.tools, "everything_get-env")
+      const scripted = yield* ScriptedModel.make(
+        [["everything_get-sum", { a: 2, b: 3 }]],
+        [["everything_get-tiny-image", {}], ["everything_get-sum", { a: "two" }]],
+        "Done"
+      )
+      const { results } = yield* ScriptedModel.converse(scripted, toolkit)
+      const outcomes = results.map(({ isFailure, name, result }) => [name, isFailure, result] as const)
+      const sums = outcomes.filter(([name]) => name === "everything_get-sum")
+      assert.deepStrictEqual(sums.map(([, isFailure]) => isFailure), [false, true])
+      const failure = sums[1]![2]
+      assert.isTrue(failure instanceof McpToolkit.McpToolFailure && failure.message !== "")
+      const image = ScriptedModel.told(scripted).find(({ name }) => name === "everything_get-tiny-image")
+      assert.isTrue(image?.modelOutput?.some((part) => part.type === "file" && part.mediaType === "image/png"))
     }), 30_000)
 
   it.live("everything (HTTP+SSE of 2024-11-05)", () =>

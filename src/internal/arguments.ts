@@ -2,7 +2,7 @@
  * The arguments of a call, as the text that is sent.
  */
 import * as Result from "effect/Result"
-import { isJsonObject, type JsonObject, type JsonText, parseObject } from "../schema/Json.ts"
+import { isJsonObject, type JsonObject, type JsonText, parseObject, stringify } from "../schema/Json.ts"
 
 /**
  * Arguments that are certainly one JSON object.
@@ -19,14 +19,6 @@ const none: Arguments = { text: "{}", value: () => ({}) }
 
 const notAnObject = "the arguments are not one JSON object"
 
-const serialise = (value: JsonObject): string | undefined => {
-  try {
-    return JSON.stringify(value)
-  } catch {
-    return undefined
-  }
-}
-
 /**
  * Takes arguments as a value or as text. Text is checked here once more, whatever its type promised: it goes into the
  * message as it is, and could otherwise end it early. The failure says what is wrong.
@@ -38,7 +30,7 @@ export const read = (args: JsonObject | JsonText | undefined): Result.Result<Arg
     return value === undefined ? Result.fail(notAnObject) : Result.succeed({ text: args, value: () => value })
   }
   if (!isJsonObject(args)) return Result.fail(notAnObject)
-  const text = serialise(args)
+  const text = stringify(args)
   // `toJSON` may have made anything of it.
   return text?.startsWith("{") === true
     ? Result.succeed({ text, value: () => parseObject(text) ?? args })

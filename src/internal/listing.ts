@@ -73,7 +73,7 @@ const keyOf = (entry: unknown, key: string): string | undefined => {
 /**
  * Tells of entries that were refused; the first few of a page are logged one by one.
  */
-const reporter = (kind: string, onRefused: ListOptions["onRefused"]) => {
+export const reporter = (kind: string, onRefused: ListOptions["onRefused"]) => {
   let logged = 0
   return Effect.fnUntraced(function*(refused: ReadonlyArray<Refused>) {
     const told = refused.slice(0, maxLogged - logged)

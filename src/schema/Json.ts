@@ -41,6 +41,17 @@ export const parseObject = (text: string): JsonObject | undefined => {
 }
 
 /**
+ * Serialises; `undefined` where a value has no JSON, or is nested too deeply for the stack.
+ */
+export const stringify = (value: unknown): string | undefined => {
+  try {
+    return JSON.stringify(value)
+  } catch {
+    return undefined
+  }
+}
+
+/**
  * Checks that a text is exactly one JSON object. Fails with `InvalidInput`, which does not quote the text.
  *
  * @category constructors

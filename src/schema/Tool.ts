@@ -8,7 +8,7 @@
 import * as Result from "effect/Result"
 import * as Content from "./Content.ts"
 import { describing, mend } from "./fields.ts"
-import { isJsonObject, type JsonObject } from "./Json.ts"
+import { isJsonObject, type JsonObject, stringify } from "./Json.ts"
 
 /**
  * A tool as the server describes it. Everything in it is the server's word, `annotations` above all. Fields that are not
@@ -102,17 +102,6 @@ export const fromWire = (entry: unknown): Result.Result<Tool, string> => {
   return Result.succeed(mend(entry, optionals) as Tool)
 }
 
-/**
- * Serialises what came from `JSON.parse`; a value nested too deeply for the stack has no text.
- */
-const stringify = (value: unknown): string => {
-  try {
-    return JSON.stringify(value) ?? ""
-  } catch {
-    return ""
-  }
-}
-
 const joinText = (content: ReadonlyArray<Content.Content>): string => {
   const first = content[0]
   if (content.length === 1 && first?.type === "text") return first.text
@@ -146,7 +135,7 @@ export const callResultFromWire = (result: JsonObject): Result.Result<CallResult
     ...(structured ? { structuredContent } : {}),
     ...(isJsonObject(_meta) ? { meta: _meta } : {}),
     get text() {
-      return text ??= content.length === 0 && structured ? stringify(structuredContent) : joinText(content)
+      return text ??= content.length === 0 && structured ? stringify(structuredContent) ?? "" : joinText(content)
     }
   })
 }
