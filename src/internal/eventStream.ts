@@ -75,11 +75,10 @@ export const make = (onEvent: (event: Event) => void, resumedFrom = ""): EventSt
   let skipLf = false
 
   const dispatch = (): void => {
-    const isEvent = !data.isEmpty()
-    const event = { type: type === "" ? "message" : type, data: data.take().slice(0, -1) }
-    type = ""
     lastEventId = id
-    if (isEvent) onEvent(event)
+    const named = type === "" ? "message" : type
+    type = ""
+    if (!data.isEmpty()) onEvent({ type: named, data: data.take().slice(0, -1) })
   }
 
   const field = (name: string, value: string): void => {
