@@ -17,6 +17,7 @@ describe("a policy", () => {
       assert.throws(() => McpPolicy.make({ requestTimeout: value }), RangeError)
       assert.throws(() => McpPolicy.make({ operationTimeout: value }), RangeError)
       assert.throws(() => McpPolicy.make({ closeTimeout: value }), RangeError)
+      assert.throws(() => McpPolicy.make({ handlerGrace: value }), RangeError)
       assert.throws(() => McpPolicy.resumption({ delay: value }), RangeError)
     }
   })

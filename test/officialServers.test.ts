@@ -5,12 +5,15 @@ import { assert, describe, it } from "@effect/vitest"
 import { toNodeHandler } from "@modelcontextprotocol/node"
 import { createMcpHandler, fromJsonSchema, McpServer } from "@modelcontextprotocol/server"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Schedule from "effect/Schedule"
+import * as SubscriptionRef from "effect/SubscriptionRef"
 import { spawn } from "node:child_process"
 import * as Http from "node:http"
 import { createRequire } from "node:module"
 import * as Net from "node:net"
 import { McpToolkit } from "../src/ai.ts"
+import { type ClientFeatures, Elicitation, type Root } from "../src/index.ts"
 import { connect } from "./support/connect.ts"
 import { listen } from "./support/listen.ts"
 import * as ScriptedModel from "./support/scriptedModel.ts"
@@ -144,6 +147,78 @@ describe("official servers", () => {
       const connection = yield* connect(`http://127.0.0.1:${port}/sse`, { legacySse: true })
       assert.includeMembers((yield* connection.listTools()).map(({ name }) => name), ["echo", "get-sum"])
       assert.strictEqual((yield* connection.callTool("echo", { message: "hé" })).text, "Echo: hé")
+    }), 30_000)
+
+  it.live("everything asks for forms, pages, messages and roots", () =>
+    Effect.gen(function*() {
+      const { seen, url } = yield* counting(yield* everything("streamableHttp"))
+      const asked: Array<string> = []
+      const roots = yield* SubscriptionRef.make<ReadonlyArray<Root.Root>>([{ uri: "file:///first", name: "First" }])
+      const features: ClientFeatures.ClientFeatures = {
+        elicitation: {
+          form: ({ fields }) => {
+            asked.push(...fields.map(({ name, type }) => `${name}: ${type}`))
+            return Effect.succeed(Elicitation.accept({ name: "Ann", integer: 7 }))
+          },
+          url: ({ url: page }) => {
+            asked.push(page.href)
+            return Effect.succeed({ action: "accept" })
+          }
+        },
+        sampling: ({ maxTokens, messages }) => {
+          const [block] = messages[0]!.content
+          return Effect.succeed({
+            model: "parrot",
+            content: `${maxTokens}: ${block?.type === "text" ? block.text : ""}`,
+            stopReason: "endTurn"
+          })
+        },
+        roots
+      }
+      const connection = yield* connect(url, { features })
+      const names = (yield* connection.listTools()).map(({ name }) => name)
+      assert.includeMembers(names, ["trigger-elicitation-request", "trigger-sampling-request", "get-roots-list"])
+
+      const filled = (yield* connection.callTool("trigger-elicitation-request")).text
+      assert.includeMembers(asked.splice(0), ["name: text", "integer: integer", "legacyTitledEnum: choice"])
+      assert.include(filled, "- Name: Ann")
+      assert.include(filled, "- Favorite Integer: 7")
+      // Left to the server's defaults.
+      assert.include(filled, "It was a dark and stormy night.")
+      assert.include(filled, "fish-1")
+
+      const sampled = (yield* connection.callTool("trigger-sampling-request", { prompt: "hé", maxTokens: 9 })).text
+      assert.include(sampled, `"model": "parrot"`)
+      assert.include(sampled, "9: Resource trigger-sampling-request context: hé")
+
+      assert.include((yield* connection.callTool("get-roots-list")).text, "file:///first")
+      const told = yield* Effect.forkChild(
+        Effect.repeat(connection.callTool("get-roots-list"), {
+          until: ({ text }) => text.includes("file:///second"),
+          schedule: Schedule.spaced("20 millis")
+        })
+      )
+      yield* SubscriptionRef.set(roots, [{ uri: "file:///second" }])
+      yield* Fiber.join(told)
+      assert.include(seen, "notifications/roots/list_changed")
+
+      const page = { url: "https://a.example/x", message: "go" }
+      assert.include((yield* connection.callTool("trigger-url-elicitation", page)).text, "User completed")
+      const refused = { ...page, url: "http://a.example/x" }
+      assert.include((yield* connection.callTool("trigger-url-elicitation", refused)).text, "User declined")
+      assert.deepStrictEqual(asked.splice(0), ["https://a.example/x"])
+      // Refused with -32042 first, and sent once more when the user has been there.
+      const required = yield* connection.callTool("trigger-url-elicitation", { ...page, errorPath: true })
+      assert.include(required.text, "User completed")
+      assert.deepStrictEqual(asked, ["https://modelcontextprotocol.io/", "https://a.example/x"])
+    }), 30_000)
+
+  it.live("everything asks over HTTP+SSE too", () =>
+    Effect.gen(function*() {
+      const port = yield* everything("sse")
+      const features = { roots: [{ uri: "file:///work" }] }
+      const connection = yield* connect(`http://127.0.0.1:${port}/sse`, { legacySse: true, features })
+      assert.include((yield* connection.callTool("get-roots-list")).text, "file:///work")
     }), 30_000)
 
   it.live("@modelcontextprotocol/server (2026-07-28): one request to connect, and nothing to delete", () =>

@@ -1,38 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import { answersById, answersTo, asking, request } from "./support/asking.ts"
 import { connect } from "./support/connect.ts"
 import * as Raw from "./support/rawServer.ts"
-
-const request = (id: unknown, method: string): string => `data: ${JSON.stringify({ jsonrpc: "2.0", id, method })}\n\n`
-
-/**
- * Puts these events before the answer to a call, in one piece with it, and holds the answer back until so many answers
- * of the client have come.
- */
-const asking = (events: string, answers: number): Readonly<Record<string, Raw.Responder>> => {
-  let left = answers
-  let answer = (): void => {}
-  return {
-    "tools/call": (socket, { message }) => {
-      Raw.openStream(socket)
-      Raw.sendChunk(socket, events)
-      answer = () => {
-        Raw.sendChunk(
-          socket,
-          `data: ${JSON.stringify({ jsonrpc: "2.0", id: message.id, result: Raw.textResult("ok") })}\n\n`
-        )
-        Raw.endStream(socket)
-      }
-      if (left === 0) answer()
-    },
-    POST: (socket) => {
-      Raw.send(socket, 202, {})
-      if (--left === 0) answer()
-    }
-  }
-}
-
-const answersTo = (server: Raw.RawServer) => server.requests.filter(({ message }) => message.method === undefined)
 
 describe("what a legacy server asks for by itself", () => {
   it.live("is answered under its id and the session, a ping with nothing and all else with -32601", () =>
@@ -42,7 +12,7 @@ describe("what a legacy server asks for by itself", () => {
       const connection = yield* connect(server.url)
       assert.strictEqual((yield* connection.callTool("t")).text, "ok")
       const answers = answersTo(server).filter(({ httpMethod }) => httpMethod === "POST")
-      const byId = new Map(answers.map(({ body }) => [JSON.parse(body).id, JSON.parse(body)]))
+      const byId = answersById(server)
       assert.deepStrictEqual(byId.get(7), { jsonrpc: "2.0", id: 7, result: {} })
       assert.strictEqual(byId.get("s").error.code, -32601)
       for (const { headers } of answers) {

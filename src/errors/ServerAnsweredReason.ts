@@ -40,8 +40,9 @@ export class RpcError extends Data.TaggedError("RpcError")<{
 }
 
 /**
- * The server needs input before it can finish, and it cannot be had: nobody handles what it asks for (`requests` names
- * the methods asked for), or it asked for nothing (`requests` is empty), or it went on asking past the bound.
+ * The server needs input before it can finish, and did not get it: nobody handles what it asks for, or its handler
+ * failed or did not want to (`requests` names the methods), or it asked for nothing (`requests` is empty), or it went on
+ * asking past the bound.
  *
  * `rounds` is the number of answers that asked for input; of methods, sixteen are named at most. Revision 2026-07-28,
  * basic/patterns/mrtr.
@@ -58,9 +59,10 @@ export class InputRequired extends Data.TaggedError("InputRequired")<{
   }
 
   override get message(): string {
+    const rounds = `after ${this.rounds} ${plural(this.rounds, "round")}`
     return this.requests.length === 0
-      ? `the server asks for input and does not say for what (after ${this.rounds} ${plural(this.rounds, "round")})`
-      : `the server asks for input that nobody here gives: ${this.requests.join(", ")}`
+      ? `the server asks for input and does not say for what (${rounds})`
+      : `the server asks for input that it did not get: ${this.requests.join(", ")} (${rounds})`
   }
 }
 

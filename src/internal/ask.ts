@@ -4,7 +4,7 @@
  */
 import * as Effect from "effect/Effect"
 import type * as Result from "effect/Result"
-import { InputRequired, type McpError, Unreadable } from "../errors/McpError.ts"
+import { type McpError, type ServerAnsweredReason, Unreadable } from "../errors/McpError.ts"
 import type { JsonObject } from "../schema/Json.ts"
 import type { ListOptions } from "../services/McpConnection.ts"
 import type { McpPolicy } from "../services/McpPolicy.ts"
@@ -42,6 +42,11 @@ export interface Question<A> {
 }
 
 /**
+ * What may be answered with a request for input: revision 2026-07-28, basic/patterns/mrtr, "Supported Requests".
+ */
+const mayAsk: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"])
+
+/**
  * @see make
  */
 export interface Ask {
@@ -59,26 +64,36 @@ export interface Ask {
 export const make = (requester: Requester, policy: McpPolicy): Ask => ({
   one: <A>(question: Question<A>, options: OperationOptions | undefined) => {
     const { attributes, capability, members, method, name, read, title } = question
+    const { features } = requester
     const once = question.send ?? ((operation: Operation, more: string) =>
       Effect.flatMap(
         requester.send(operation, { method, members: members + more, name }),
         (reply) => requester.outcome(operation, reply)
       ))
-    const answer = (operation: Operation): Effect.Effect<A, McpError> =>
-      Effect.flatMap(once(operation, ""), (first) =>
-        first.type === "complete"
-          ? Effect.succeed(first.result)
-          : InputRounds.run(first.result, policy, (more) => once(operation, more))).pipe(
-          Effect.mapError((error) =>
-            error instanceof InputRequired ? requester.answered(operation.name, error) : error
-          ),
-          Effect.flatMap((result) =>
-            Effect.mapError(
-              Effect.fromResult(read(result)),
-              (detail) => requester.answered(operation.name, new Unreadable({ detail }))
-            )
-          )
+    // Who shows no pages to the user need not look at what an error says of them.
+    const attempt = features.hasUrls && requester.negotiated.version === "2025-11-25"
+      ? (operation: Operation, more: string) => InputRounds.orVisit(once(operation, more))
+      : once
+    const answer = (operation: Operation): Effect.Effect<A, McpError> => {
+      const answered = (reason: ServerAnsweredReason) => requester.answered(operation.name, reason)
+      return Effect.flatMap(attempt(operation, ""), (first) => {
+        if (first.type === "complete") return Effect.succeed(first.result)
+        if (first.type === "input_required" && !mayAsk.has(method)) {
+          return Effect.fail(answered(new Unreadable({ detail: `${method} may not ask for input` })))
+        }
+        return InputRounds.run(first, {
+          features,
+          policy,
+          again: (more) => attempt(operation, more),
+          within: (asking) => requester.within(operation, asking),
+          answered
+        })
+      }).pipe(
+        Effect.flatMap((result) =>
+          Effect.mapError(Effect.fromResult(read(result)), (detail) => answered(new Unreadable({ detail })))
         )
+      )
+    }
     return Effect.andThen(
       requester.capable(title, capability),
       requester.operation(title, { "mcp.method.name": method, ...attributes }, options, answer)

@@ -55,7 +55,7 @@ export interface Channel {
     version: ProtocolVersion.ProtocolVersion
   ) => Effect.Effect<void, McpError>
   readonly clientInfo: Capabilities.Implementation
-  readonly capabilities: JsonObject
+  readonly capabilities: (version: ProtocolVersion.Legacy) => JsonObject
 }
 
 const operation = "connect"
@@ -168,7 +168,7 @@ export const initialize = Effect.fnUntraced(function*(
   const { capabilities, clientInfo } = channel
   const { response, status } = yield* channel.request(
     "initialize",
-    { protocolVersion: offered, capabilities, clientInfo },
+    { protocolVersion: offered, capabilities: capabilities(offered), clientInfo },
     undefined
   )
   if ("error" in response) {

@@ -7,7 +7,6 @@ import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as Fiber from "effect/Fiber"
 import * as Queue from "effect/Queue"
 import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
@@ -19,10 +18,8 @@ import * as Notification from "../schema/Notification.ts"
 import * as ProtocolVersion from "../schema/ProtocolVersion.ts"
 import type { Service } from "../services/McpConnection.ts"
 import type { McpPolicy, StreamEnd } from "../services/McpPolicy.ts"
-import type { Transport } from "../services/Transport.ts"
 import type { Listener } from "./announcements.ts"
 import * as Ask from "./ask.ts"
-import { warn } from "./dropped.ts"
 import type { Hearing, Requester } from "./requester.ts"
 
 /**
@@ -123,8 +120,7 @@ const isLost = (error: McpError): boolean => error._tag === "ConnectionFailed" &
  */
 export const make = (
   requester: Requester,
-  policy: McpPolicy,
-  transport: Transport["Service"]
+  policy: McpPolicy
 ): Pick<Service, "notifications" | "subscribe" | "setLogLevel"> => {
   const { announcements, negotiated, scope } = requester
   const ask = Ask.make(requester, policy)
@@ -222,32 +218,6 @@ export const make = (
       )
     })
 
-  /**
-   * The stream of a legacy server on which it says what belongs to no request: one, however many want it.
-   */
-  let followers = 0
-  let following: Fiber.Fiber<void> | undefined
-  const followed: Effect.Effect<unknown, never, Scope.Scope> = Effect.acquireRelease(
-    Effect.suspend(() => {
-      const { follow } = transport
-      if (follow === undefined || followers++ > 0) return Effect.void
-      const stream = requester.withMeter((meter) => follow({ operation: "follow", version: negotiated.version, meter }))
-      return Effect.map(
-        Effect.forkIn(
-          Effect.matchEffect(stream, {
-            onFailure: (error) => warn("stream of announcements ended", error.message),
-            onSuccess: () => Effect.void
-          }),
-          scope
-        ),
-        (fiber) => {
-          following = fiber
-        }
-      )
-    }),
-    () => Effect.suspend(() => --followers > 0 || following === undefined ? Effect.void : Fiber.interrupt(following))
-  )
-
   const resource = (method: string, uri: string): Effect.Effect<void, McpError> =>
     ask.one({
       title: method,
@@ -267,7 +237,7 @@ export const make = (
         const change = Notification.fromWire(notification)
         return isChange(change) && isWanted(filter, change) && offer(change)
       })
-      yield* followed
+      yield* requester.ownStream.wanted
       yield* Effect.forEach(filter.resourceSubscriptions ?? [], (uri) =>
         Effect.acquireRelease(
           resource("resources/subscribe", uri),

@@ -26,6 +26,7 @@ import type { RawNotification } from "../schema/JsonRpc.ts"
 import type { LoggingLevel, Progress } from "../schema/Notification.ts"
 import * as ProtocolVersion from "../schema/ProtocolVersion.ts"
 import type { ByteBudget, Meter } from "../services/ByteBudget.ts"
+import type { ClientFeatures } from "../services/ClientFeatures.ts"
 import { overBudget } from "../services/HttpExchange.ts"
 import type { McpPolicy } from "../services/McpPolicy.ts"
 import type { Reply, Request, Transport } from "../services/Transport.ts"
@@ -34,10 +35,13 @@ import { read as readArguments } from "./arguments.ts"
 import * as Deadline from "./deadline.ts"
 import * as Dropped from "./dropped.ts"
 import * as Envelope from "./envelope.ts"
+import * as Features from "./features.ts"
 import * as Handshake from "./handshake.ts"
+import * as OwnStream from "./ownStream.ts"
 import * as ProgressReports from "./progressReports.ts"
 import { resultTypeOf } from "./resultType.ts"
 import * as Retrying from "./retrying.ts"
+import * as Roots from "./roots.ts"
 import * as ServerRequests from "./serverRequests.ts"
 import { traced } from "./tracing.ts"
 
@@ -119,7 +123,11 @@ export interface Requester {
    */
   readonly send: (operation: Operation, call: Call) => Effect.Effect<Reply, McpError>
   /**
-   * Runs something of the application's under the deadline of an operation.
+   * What the server may ask.
+   */
+  readonly features: Features.Features
+  /**
+   * Runs something of the application's in what is left of an operation's time.
    */
   readonly within: <A>(operation: Operation, effect: Effect.Effect<A, McpError>) => Effect.Effect<A, McpError>
   /**
@@ -134,6 +142,10 @@ export interface Requester {
    * Gives something that is no operation a meter.
    */
   readonly withMeter: <A>(run: (meter: Meter) => Effect.Effect<A, McpError>) => Effect.Effect<A, McpError>
+  /**
+   * The stream that a legacy server may have of its own.
+   */
+  readonly ownStream: OwnStream.OwnStream
   /**
    * What the server announces.
    */
@@ -156,16 +168,12 @@ export interface Options {
   readonly policy: McpPolicy
   readonly clientInfo: Implementation
   readonly protocol: Handshake.Protocol
+  readonly features: ClientFeatures
   /**
    * For connecting.
    */
   readonly timeout: Duration.Input | undefined
 }
-
-/**
- * No handler is there yet for anything that a server could ask, so that nothing is declared.
- */
-const clientCapabilities: JsonObject = {}
 
 /**
  * Connects: agrees on a revision over a transport, and is then ready for operations. Closing the scope fails what is
@@ -296,10 +304,14 @@ export const make = Effect.fnUntraced(function*(
       })
     })
 
+  const features = Features.make(options.features, { server }, announcements)
+  const newWriter = (version: ProtocolVersion.ProtocolVersion | undefined): Envelope.Writer =>
+    Envelope.make(version, clientInfo, features.capabilities(version))
+
   let logLevel: LoggingLevel | undefined
-  let lastWriter = Envelope.make(undefined, clientInfo, clientCapabilities)
+  let lastWriter = newWriter(undefined)
   const writerFor = (wanted: ProtocolVersion.ProtocolVersion | undefined): Envelope.Writer => {
-    if (lastWriter.version !== wanted) lastWriter = Envelope.make(wanted, clientInfo, clientCapabilities)
+    if (lastWriter.version !== wanted) lastWriter = newWriter(wanted)
     return lastWriter
   }
 
@@ -317,7 +329,7 @@ export const make = Effect.fnUntraced(function*(
   const channel = (operation: Operation): Handshake.Channel => ({
     server,
     clientInfo,
-    capabilities: clientCapabilities,
+    capabilities: features.capabilities,
     request: (method, params, version) =>
       exchange(operation, writerFor(version), { method, members: JSON.stringify(params).slice(1, -1) }),
     notify: (method, version) => notify(operation, method, Envelope.notification(method), version)
@@ -325,14 +337,22 @@ export const make = Effect.fnUntraced(function*(
 
   // A server may ask before the handshake is over.
   let agreed: ProtocolVersion.ProtocolVersion | undefined
-  const onRequest = ServerRequests.make(
-    scope,
-    (answer) => open("answer", {}, (operation) => notify(operation, "response", answer, agreed))
+  const serverRequests = yield* ServerRequests.make({
+    features,
+    grace: policy.handlerGrace,
+    send: (answer) => open("answer", {}, (operation) => notify(operation, "response", answer, agreed))
+  })
+  announcements.listen(({ method, params }) =>
+    method === "notifications/cancelled" && serverRequests.cancel(params["requestId"])
   )
-  transport.listen?.((message) =>
-    message._tag === "Request" ? onRequest(message.request) : announcements.take(message.notification)
-  )
+  transport.listen?.((message) => {
+    if (message._tag === "Notification") announcements.take(message.notification)
+    // Modern servers have no requests of their own, whatever brings them.
+    else if (ProtocolVersion.isModern(agreed)) dropped.add(message.request.method)
+    else serverRequests.take(message.request)
+  })
 
+  const followRoots = Roots.follow(options.features.roots)
   const negotiated = yield* open(
     "connect",
     { timeout: options.timeout },
@@ -341,6 +361,18 @@ export const make = Effect.fnUntraced(function*(
   const { version } = negotiated
   agreed = version
   const writer = writerFor(version)
+  const { follow } = transport
+  const ownStream = follow === undefined ? OwnStream.none : OwnStream.make(
+    scope,
+    (onOpen) => withMeter((meter) => follow({ operation: "follow", version, meter, onOpen }))
+  )
+  if (ProtocolVersion.isLegacy(version)) {
+    // Many servers ask on it, whatever their request has to do with one of ours.
+    if (Object.keys(features.capabilities(version)).length > 0) yield* ownStream.wanted
+    const method = "notifications/roots/list_changed"
+    const tell = open("roots", {}, (operation) => notify(operation, method, Envelope.notification(method), version))
+    yield* followRoots(tell)
+  }
 
   // A session that is gone is opened anew once, for all calls that find it gone: on a fiber of the connection, so that no
   // caller's deadline or interruption leaves it half open. Where that fails, the next call tries again before it is sent.
@@ -365,7 +397,7 @@ export const make = Effect.fnUntraced(function*(
         onSuccess: () => {
           generation++
           lost = undefined
-          return Effect.void
+          return ownStream.renew
         }
       }).pipe(
         Effect.onExit((exit) => {
@@ -427,7 +459,12 @@ export const make = Effect.fnUntraced(function*(
           })
         )
     },
-    within: (operation, effect) => bounded(operation, () => effect),
+    features,
+    within: (operation, effect) =>
+      bounded(operation, ({ hold }) => {
+        hold()
+        return effect
+      }),
     operation: (name, attributes, given, run) =>
       traced(name, { ...attributes, "server.address": server, "mcp.protocol.version": version }, (traceparent) => {
         const ownMeta = given?.meta === undefined ? undefined : asJson(given.meta)
@@ -455,6 +492,7 @@ export const make = Effect.fnUntraced(function*(
         )
       }),
     announcements,
+    ownStream,
     scope,
     withMeter,
     setLogLevel: (level) => {

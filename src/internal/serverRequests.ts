@@ -1,49 +1,79 @@
 /**
- * Answers what a server asks for by itself: revision 2025-11-25, basic/index, "Requests", and basic/utilities/ping.
+ * Answers what a legacy server asks for by itself: revision 2025-11-25, basic/index, "Requests", and
+ * basic/utilities/ping.
  *
- * Nobody here handles anything yet but `ping`, and nothing is declared, so that everything else is refused. Answers are
- * messages of their own and are sent on fibers of the connection: whoever reads what the server says never waits.
+ * Answers are messages of their own. They are found and sent on fibers of the connection: whoever reads what the server
+ * says never waits.
  */
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import type { McpError } from "../errors/McpError.ts"
 import { errorCodes } from "../schema/JsonRpc.ts"
 import type { ServerRequest } from "../services/Transport.ts"
 import { note } from "./dropped.ts"
-
-/**
- * Requests that are handled at the same time.
- */
-const maxAtOnce = 8
+import { type Features, maxAtOnce, type Refusal } from "./features.ts"
 
 /**
  * Refusals that wait to be sent. A server that asks for more is not answered any more.
  */
 const maxWaiting = 1024
 
-const result = ({ id }: ServerRequest, value: object): string => JSON.stringify({ jsonrpc: "2.0", id, result: value })
-
-const refusal = ({ id }: ServerRequest, code: number, message: string): string =>
-  JSON.stringify({ jsonrpc: "2.0", id, error: { code, message } })
-
-const answerTo = (request: ServerRequest): string =>
-  request.method === "ping"
-    ? result(request, {})
-    : refusal(request, errorCodes.methodNotFound, "the client does not offer this method")
+/**
+ * What a server asks for by itself, on one connection.
+ */
+export interface ServerRequests {
+  /**
+   * Takes a request. Never waits.
+   */
+  readonly take: (request: ServerRequest) => void
+  /**
+   * Ends what is under way under an id, and has it unanswered. Says whether anything was.
+   */
+  readonly cancel: (id: unknown) => boolean
+}
 
 /**
- * Takes requests as they come, and never waits. Closing the scope ends what is under way. `send` sends one answer.
+ * What they are answered with, and how an answer is sent.
  */
-export const make = (
-  scope: Scope.Scope,
-  send: (answer: string) => Effect.Effect<void, McpError>
-): (request: ServerRequest) => void => {
-  let handling = 0
+export interface Options {
+  readonly features: Features
+  readonly send: (answer: string) => Effect.Effect<void, McpError>
+  /**
+   * What a handler may take to end, once it is interrupted. One that takes longer is left behind.
+   */
+  readonly grace: Duration.Duration
+}
+
+/**
+ * `text` is JSON.
+ */
+const result = ({ id }: ServerRequest, text: string): string =>
+  `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${text}}`
+
+const refusal = ({ id }: ServerRequest, { code, message }: Refusal): string =>
+  JSON.stringify({ jsonrpc: "2.0", id, error: { code, message } })
+
+const tooMany: Refusal = { code: errorCodes.internalError, message: "too many requests at the same time" }
+
+/**
+ * Takes requests as they come. Closing the scope interrupts what is under way.
+ */
+export const make = Effect.fnUntraced(function*(
+  { features, grace, send }: Options
+): Effect.fn.Return<ServerRequests, never, Scope.Scope> {
+  const scope = yield* Effect.scope
+  const runFork = Effect.runForkWith(yield* Effect.context<never>())
+  const handling = new Set<{ readonly id: ServerRequest["id"]; readonly fiber: Fiber.Fiber<void> }>()
   let waiting: Array<ServerRequest> = []
   let isRefusing = false
+  let isClosed = false
 
   const fork = (effect: Effect.Effect<void>): void => {
-    Effect.runFork(Effect.forkIn(effect, scope))
+    runFork(Effect.forkIn(effect, scope))
   }
   const deliver = (answer: string): Effect.Effect<void> =>
     Effect.matchEffect(send(answer), {
@@ -51,36 +81,66 @@ export const make = (
       onSuccess: () => Effect.void
     })
 
-  const handle = (request: ServerRequest): Effect.Effect<void> =>
-    Effect.ensuring(
-      Effect.suspend(() => deliver(answerTo(request))),
-      Effect.sync(() => {
-        handling--
+  const answerTo = (request: ServerRequest): Effect.Effect<string> => {
+    const { method, params } = request
+    if (method === "ping") return Effect.succeed(result(request, "{}"))
+    const undeclared = features.undeclared(method, params)
+    if (undeclared !== undefined) return Effect.succeed(refusal(request, undeclared))
+    return Result.match(features.prepare(method, params), {
+      onFailure: (message) => Effect.succeed(refusal(request, { code: errorCodes.invalidParams, message })),
+      onSuccess: Effect.match({
+        onFailure: (refused) => refusal(request, refused),
+        onSuccess: ({ text }) => result(request, text)
       })
-    )
+    })
+  }
+
+  const handle = (request: ServerRequest): void => {
+    // What a handler does at once is done in a turn of its own, not in the reader's.
+    const fiber = runFork(Effect.yieldNow.pipe(Effect.andThen(() => answerTo(request)), Effect.flatMap(deliver)))
+    const entry = { id: request.id, fiber }
+    handling.add(entry)
+    fiber.addObserver(() => handling.delete(entry))
+  }
 
   const refuse: Effect.Effect<void> = Effect.gen(function*() {
     while (waiting.length > 0) {
       const refused = waiting
       waiting = []
-      for (const request of refused) {
-        yield* deliver(refusal(request, errorCodes.internalError, "too many requests at the same time"))
-      }
+      for (const request of refused) yield* deliver(refusal(request, tooMany))
     }
     isRefusing = false
   })
 
-  return (request) => {
-    if (handling < maxAtOnce) {
-      handling++
-      fork(handle(request))
-    } else if (waiting.length < maxWaiting) {
-      waiting.push(request)
-      if (isRefusing) return
-      isRefusing = true
-      fork(refuse)
-    } else {
-      fork(note("request not answered", request.method))
+  const end = Effect.suspend(() => {
+    isClosed = true
+    const fibers = [...handling].map(({ fiber }) => fiber)
+    for (const fiber of fibers) fiber.interruptUnsafe()
+    return Effect.flatMap(
+      Effect.timeoutOption(Fiber.awaitAll(fibers), grace),
+      (ended) => Option.isSome(ended) ? Effect.void : note("handler left behind", "it does not end", handling.size)
+    )
+  })
+  yield* Effect.addFinalizer(() => end)
+
+  return {
+    take: (request) => {
+      if (isClosed) return
+      if (handling.size < maxAtOnce) {
+        handle(request)
+      } else if (waiting.length < maxWaiting) {
+        waiting.push(request)
+        if (isRefusing) return
+        isRefusing = true
+        fork(refuse)
+      } else {
+        fork(note("request not answered", request.method))
+      }
+    },
+    cancel: (id) => {
+      const named = [...handling].filter((entry) => entry.id === id)
+      for (const { fiber } of named) fiber.interruptUnsafe()
+      return named.length > 0
     }
   }
-}
+})

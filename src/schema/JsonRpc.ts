@@ -126,7 +126,9 @@ export const readResponse = (message: JsonObject, id: number): Result.Result<Res
  */
 export const errorCodes = {
   methodNotFound: -32601,
+  invalidParams: -32602,
   internalError: -32603,
+  urlElicitationRequired: -32042,
   headerMismatch: -32020,
   missingRequiredClientCapability: -32021,
   unsupportedProtocolVersion: -32022

@@ -41,6 +41,7 @@ import { isModern, type ProtocolVersion } from "../schema/ProtocolVersion.ts"
 import type { Resource, ResourceContents, ResourceTemplate } from "../schema/Resource.ts"
 import type { CallResult, Refused, Tool } from "../schema/Tool.ts"
 import { ByteBudget } from "./ByteBudget.ts"
+import { ClientFeatures } from "./ClientFeatures.ts"
 import type { EgressGuard } from "./EgressGuard.ts"
 import type { HttpExchange } from "./HttpExchange.ts"
 import { McpPolicy } from "./McpPolicy.ts"
@@ -230,6 +231,10 @@ export interface Options {
    */
   readonly protocol?: Handshake.Protocol | undefined
   /**
+   * What the server may ask, and who answers. Default: that of the `ClientFeatures` reference, which is nothing.
+   */
+  readonly features?: ClientFeatures | undefined
+  /**
    * For connecting as a whole. Default: 2 minutes, and 30 seconds for each of its one to three requests.
    */
   readonly timeout?: Duration.Input | undefined
@@ -275,6 +280,7 @@ export const connect = Effect.fnUntraced(function*(
     policy,
     budget: yield* ByteBudget,
     clientInfo: options?.clientInfo ?? packageInfo,
+    features: options?.features ?? (yield* ClientFeatures),
     timeout: options?.timeout,
     protocol: options?.protocol ?? "auto"
   })
@@ -288,7 +294,7 @@ export const connect = Effect.fnUntraced(function*(
     ...Prompts.make(requester, policy),
     ...Resources.make(requester, policy),
     ...Completions.make(requester, policy),
-    ...Notifications.make(requester, policy, transport)
+    ...Notifications.make(requester, policy)
   }
 })
 

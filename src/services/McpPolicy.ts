@@ -28,7 +28,8 @@ export interface Page {
 
 /**
  * An answer to a request: one that asks for input (`requests` names the methods asked for, and is absent where the
- * answer has no `inputRequests`), or, with `done`, one that does not.
+ * answer has no `inputRequests`; `unanswerable` names those of them that nobody here answers), or, with `done`, one that
+ * does not.
  *
  * @category models
  * @since 0.1.0
@@ -38,6 +39,7 @@ export type InputRound =
   | {
     readonly done: false
     readonly requests: ReadonlyArray<string> | undefined
+    readonly unanswerable: ReadonlyArray<string>
     readonly requestState: string | undefined
   }
 
@@ -69,6 +71,11 @@ export interface McpPolicy {
    * What closing a session may take.
    */
   readonly closeTimeout: Duration.Duration
+  /**
+   * What the application's handlers may take to end, once closing has interrupted them. What takes longer is left
+   * behind.
+   */
+  readonly handlerGrace: Duration.Duration
   /**
    * Goes from page to page of a listing. Where it stops although there is a next page, the listing fails: a list is
    * never cut short.
@@ -190,10 +197,11 @@ export const inputRounds = (
     let empty = 0
     return ({ attempt, input }: Schedule.InputMetadata<InputRound>) => {
       if (input.done) return Cause.done(attempt)
-      const { requestState, requests } = input
+      const { requestState, requests, unanswerable } = input
+      if (unanswerable.length > 0) return Effect.fail(new InputRequired({ rounds: attempt, requests: unanswerable }))
       empty = requests?.length === 0 ? empty + 1 : 0
-      const hopeless = requests === undefined ? requestState === undefined : requests.length > 0
-      if (hopeless || attempt >= maxRounds || empty >= maxEmptyRounds) {
+      const says = requests !== undefined || requestState !== undefined
+      if (!says || attempt >= maxRounds || empty >= maxEmptyRounds) {
         return Effect.fail(new InputRequired({ rounds: attempt, requests: requests ?? [] }))
       }
       return Effect.succeed<[number, Duration.Duration]>([attempt, Duration.zero])
@@ -308,6 +316,7 @@ export const defaults: McpPolicy = {
   requestTimeout: Duration.seconds(30),
   operationTimeout: Duration.minutes(2),
   closeTimeout: Duration.seconds(5),
+  handlerGrace: Duration.seconds(2),
   pages: pages(),
   inputRounds: inputRounds(),
   resumption: resumption(),
@@ -324,6 +333,7 @@ export interface Options {
   readonly requestTimeout?: Duration.Input | undefined
   readonly operationTimeout?: Duration.Input | undefined
   readonly closeTimeout?: Duration.Input | undefined
+  readonly handlerGrace?: Duration.Input | undefined
   readonly pages?: McpPolicy["pages"] | undefined
   readonly inputRounds?: McpPolicy["inputRounds"] | undefined
   readonly resumption?: McpPolicy["resumption"] | undefined
@@ -340,6 +350,7 @@ export const make = (options: Options): McpPolicy => ({
   requestTimeout: duration(options.requestTimeout ?? defaults.requestTimeout, "requestTimeout"),
   operationTimeout: duration(options.operationTimeout ?? defaults.operationTimeout, "operationTimeout"),
   closeTimeout: duration(options.closeTimeout ?? defaults.closeTimeout, "closeTimeout"),
+  handlerGrace: duration(options.handlerGrace ?? defaults.handlerGrace, "handlerGrace"),
   pages: options.pages ?? defaults.pages,
   inputRounds: options.inputRounds ?? defaults.inputRounds,
   resumption: options.resumption ?? defaults.resumption,

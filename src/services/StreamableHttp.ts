@@ -236,7 +236,7 @@ export const make = Effect.fnUntraced(function*(
    * The stream of a server's own: revision 2025-11-25, basic/transports, "Listening for Messages from the Server". A server
    * that has none says so by any status but 200.
    */
-  const follow: NonNullable<Transport["Service"]["follow"]> = ({ meter, operation, version }) =>
+  const follow: NonNullable<Transport["Service"]["follow"]> = ({ meter, onOpen, operation, version }) =>
     Effect.suspend(() => {
       let lastEventId = ""
       let retry: number | undefined
@@ -250,6 +250,7 @@ export const make = Effect.fnUntraced(function*(
         else receive(classified.success)
       }
       const read = () => {
+        onOpen()
         const events = MessageEvents.make(
           {
             onMessage: (value) => messagesOf(value, version).forEach(onMessage),

@@ -152,9 +152,11 @@ export class Transport extends Context.Service<Transport, {
   readonly listen?: ((receive: (message: ServerMessage) => void) => void) | undefined
   /**
    * Opens the stream on which a legacy server says what belongs to no request, and follows it until it ends for good; at
-   * once where there is none. A transport that brings all that anyhow leaves it out.
+   * once where there is none. `onOpen` is called when it is open. A transport that brings all that anyhow leaves it out.
    */
   readonly follow?:
-    | ((message: Pick<Outgoing, "operation" | "version" | "meter">) => Effect.Effect<void, McpError>)
+    | ((
+      message: Pick<Outgoing, "operation" | "version" | "meter"> & { readonly onOpen: () => void }
+    ) => Effect.Effect<void, McpError>)
     | undefined
 }>()("effect-mcp-client/Transport") {}

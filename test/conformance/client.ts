@@ -5,7 +5,15 @@
  * scenario needs `protocol` to be anything but `"auto"`. The suite judges what went over the wire; what the client alone
  * can see (which era it ended up in, what a tool answered) is checked here.
  */
-import { EgressGuard, type McpConnection, type McpError, ProtocolVersion, type Tool } from "effect-mcp-client"
+import {
+  type ClientFeatures,
+  EgressGuard,
+  Elicitation,
+  type McpConnection,
+  type McpError,
+  ProtocolVersion,
+  type Tool
+} from "effect-mcp-client"
 import { NodeMcp } from "effect-mcp-client/node"
 import * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
@@ -84,6 +92,13 @@ const listUndeclared = (connection: Connection): Effect.Effect<void, Failure> =>
     onSuccess: () => unexpected("tools were listed that no capability was declared for")
   })
 
+/**
+ * Fills every form in with the same, and leaves the rest to the server's defaults.
+ */
+const formsWith = (content: Elicitation.Accepted["content"]): ClientFeatures.ClientFeatures => ({
+  elicitation: { form: () => Effect.succeed(Elicitation.accept(content)) }
+})
+
 const ToolCalls = Schema.fromJsonString(Schema.Struct({
   toolCalls: Schema.Array(Schema.Struct({
     name: Schema.String,
@@ -100,6 +115,11 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     if (!text.endsWith("8")) return yield* unexpected(`5 + 3 was answered with: ${text}`)
   })),
 
+  "elicitation-sep1034-client-defaults": connected(
+    (connection) => call(connection, "test_client_elicitation_defaults", {}),
+    { features: formsWith({}) }
+  ),
+
   // The answer comes on the stream that resumes the one that the server closes.
   "sse-retry": connected(Effect.fnUntraced(function*(connection) {
     yield* connection.listTools()
@@ -107,7 +127,13 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   })),
 
   // The first request is refused with -32022, so that connecting takes two: what they carry is the subject.
-  "request-metadata": connected(listUndeclared),
+  "request-metadata": connected(listUndeclared, {
+    features: {
+      ...formsWith({}),
+      sampling: () => Effect.succeed({ model: "none", content: "" }),
+      roots: []
+    }
+  }),
 
   // Its resources and prompts are not used yet: the runner says which checks the tools must pass.
   "http-standard-headers": connected(Effect.fnUntraced(function*(connection) {
@@ -128,6 +154,17 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     // Every survivor is called, since the suite knows by the calls alone which tools were refused.
     yield* Effect.forEach(survivors, ({ name }) => Effect.ignore(connection.callTool(name, { region: "us-west1" })))
   })),
+
+  // The last one asks for input without saying so: without its type, its result is a result of no tool.
+  "sep-2322-client-request-state": connected(
+    Effect.fnUntraced(function*(connection) {
+      yield* call(connection, "test_mrtr_echo_state", {})
+      yield* call(connection, "test_mrtr_no_state", {})
+      yield* call(connection, "test_mrtr_unrelated", {})
+      yield* call(connection, "test_mrtr_no_result_type", {})
+    }),
+    { features: formsWith({ confirmed: true }) }
+  ),
 
   "json-schema-ref-no-deref": connected((connection) => connection.listTools()),
 

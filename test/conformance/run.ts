@@ -30,8 +30,18 @@ interface Plan {
 const plans: ReadonlyArray<Plan> = [
   { scenario: "initialize", versions: ["2025-06-18", "2025-11-25"] },
   { scenario: "tools_call", versions: ["2025-06-18", "2025-11-25", "2026-07-28"] },
+  { scenario: "elicitation-sep1034-client-defaults", versions: ["2025-11-25"] },
   { scenario: "sse-retry", versions: ["2025-11-25"] },
-  { scenario: "request-metadata", versions: ["2026-07-28"] },
+  {
+    scenario: "request-metadata",
+    versions: ["2026-07-28"],
+    mustPass: [
+      "ClientDeclaresRootsCapability",
+      "ClientDeclaresSamplingCapability",
+      "ClientDeclaresElicitationCapability"
+    ]
+  },
+  { scenario: "sep-2322-client-request-state", versions: ["2026-07-28"] },
   {
     scenario: "http-standard-headers",
     versions: ["2026-07-28"],

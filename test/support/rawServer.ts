@@ -232,6 +232,7 @@ export const legacy = (
       send(to, 200, { "content-type": "application/json", "mcp-session-id": `s${nth + 1}` }, body)
     },
     "notifications/initialized": (to) => send(to, 202, {}),
+    GET: (to) => send(to, 405, {}),
     DELETE: (to) => send(to, 200, {}),
     ...replaced
   }
