@@ -7,13 +7,14 @@ import { createMcpHandler, fromJsonSchema, McpServer } from "@modelcontextprotoc
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Schedule from "effect/Schedule"
+import * as Schema from "effect/Schema"
 import * as SubscriptionRef from "effect/SubscriptionRef"
 import { spawn } from "node:child_process"
 import * as Http from "node:http"
 import { createRequire } from "node:module"
 import * as Net from "node:net"
 import { McpToolkit } from "../src/ai.ts"
-import { type ClientFeatures, Elicitation, type Root } from "../src/index.ts"
+import { type ClientFeatures, Elicitation, McpConnection, type Root } from "../src/index.ts"
 import { connect } from "./support/connect.ts"
 import { listen } from "./support/listen.ts"
 import * as ScriptedModel from "./support/scriptedModel.ts"
@@ -114,8 +115,12 @@ describe("official servers", () => {
         assert.include((yield* connection.callTool("get-sum", { a: 2, b: 3 })).text, "5")
         const image = (yield* connection.callTool("get-tiny-image")).content.find(({ type }) => type === "image")
         assert.deepStrictEqual(image?.type === "image" ? [...image.data.subarray(1, 4)] : [], [0x50, 0x4e, 0x47])
-        const structured = yield* connection.callTool("get-structured-content", { location: "New York" })
+        const where = { location: "New York" }
+        const structured = yield* connection.callTool("get-structured-content", where, { validateOutput: true })
         assert.property(structured.structuredContent, "temperature")
+        const Weather = Schema.Struct({ temperature: Schema.Finite, conditions: Schema.String })
+        const weather = yield* McpConnection.callToolAs(connection, Weather, "get-structured-content", where)
+        assert.isString(weather.conditions)
       }))
       assert.strictEqual(seen.at(-1), "DELETE")
     }), 30_000)

@@ -36,6 +36,10 @@ export interface Question<A> {
    */
   readonly read: (result: JsonObject) => Result.Result<A, string>
   /**
+   * Checks what was read, where that may take a while. The failure says what is wrong.
+   */
+  readonly check?: ((answer: A) => Effect.Effect<void, string>) | undefined
+  /**
    * Sends it, where that takes more than sending; `more` are further members.
    */
   readonly send?: ((operation: Operation, more: string) => Effect.Effect<Outcome, McpError>) | undefined
@@ -63,7 +67,7 @@ export interface Ask {
  */
 export const make = (requester: Requester, policy: McpPolicy): Ask => ({
   one: <A>(question: Question<A>, options: OperationOptions | undefined) => {
-    const { attributes, capability, members, method, name, read, title } = question
+    const { attributes, capability, check, members, method, name, read, title } = question
     const { features } = requester
     const once = question.send ?? ((operation: Operation, more: string) =>
       Effect.flatMap(
@@ -76,10 +80,11 @@ export const make = (requester: Requester, policy: McpPolicy): Ask => ({
       : once
     const answer = (operation: Operation): Effect.Effect<A, McpError> => {
       const answered = (reason: ServerAnsweredReason) => requester.answered(operation.name, reason)
-      return Effect.flatMap(attempt(operation, ""), (first) => {
+      const unreadable = (detail: string): McpError => answered(new Unreadable({ detail }))
+      const reading = Effect.flatMap(attempt(operation, ""), (first) => {
         if (first.type === "complete") return Effect.succeed(first.result)
         if (first.type === "input_required" && !mayAsk.has(method)) {
-          return Effect.fail(answered(new Unreadable({ detail: `${method} may not ask for input` })))
+          return Effect.fail(unreadable(`${method} may not ask for input`))
         }
         return InputRounds.run(first, {
           features,
@@ -89,14 +94,20 @@ export const make = (requester: Requester, policy: McpPolicy): Ask => ({
           answered
         })
       }).pipe(
-        Effect.flatMap((result) =>
-          Effect.mapError(Effect.fromResult(read(result)), (detail) => answered(new Unreadable({ detail })))
-        )
+        Effect.flatMap((result) => Effect.mapError(Effect.fromResult(read(result)), unreadable))
       )
+      return check === undefined
+        ? reading
+        : Effect.tap(reading, (value) => requester.within(operation, Effect.mapError(check(value), unreadable)))
     }
     return Effect.andThen(
       requester.capable(title, capability),
-      requester.operation(title, { "mcp.method.name": method, ...attributes }, options, answer)
+      requester.operation(
+        title,
+        { "mcp.method.name": method, ...attributes },
+        options,
+        answer
+      )
     )
   },
   list: (kind, capability, options) =>

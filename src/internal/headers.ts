@@ -4,6 +4,7 @@
 import * as Base64 from "effect/encoding/Base64"
 import * as Result from "effect/Result"
 import { isJsonObject, type JsonObject } from "../schema/Json.ts"
+import { inner } from "./schemaKeywords.ts"
 
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 
@@ -47,19 +48,6 @@ const toPath = (place: Place): ReadonlyArray<string> => {
   for (let at = place; at?.property !== undefined; at = at.outer) path.push(at.property)
   return path.reverse()
 }
-
-/**
- * Keywords whose value maps names to schemas, and keywords whose value is no schema at all.
- */
-const schemaMaps = new Set([
-  "properties",
-  "patternProperties",
-  "$defs",
-  "definitions",
-  "dependentSchemas",
-  "dependencies"
-])
-const data = new Set(["default", "const", "enum", "examples", "required", "dependentRequired", "x-mcp-header"])
 
 const annotationProblem = (schema: JsonObject, place: Place, names: ReadonlySet<string>): string | undefined => {
   const name = schema["x-mcp-header"]
@@ -108,8 +96,7 @@ export const mirroredParameters = (inputSchema: JsonObject): Mirrored => {
   const names = new Set<string>()
   const schemas: Array<object> = [inputSchema]
   const places: Array<Place> = [{ property: undefined, outer: undefined }]
-  const visit = (schema: unknown, place: Place): void => {
-    if (typeof schema !== "object" || schema === null) return
+  const visit = (schema: object, place: Place): void => {
     schemas.push(schema)
     places.push(place)
   }
@@ -120,7 +107,7 @@ export const mirroredParameters = (inputSchema: JsonObject): Mirrored => {
     const schema = schemas.pop()!
     const place = places.pop()
     if (Array.isArray(schema)) {
-      for (const element of schema) visit(element, undefined)
+      for (const element of schema) if (typeof element === "object" && element !== null) visit(element, undefined)
       continue
     }
     if (!isJsonObject(schema)) continue
@@ -131,16 +118,10 @@ export const mirroredParameters = (inputSchema: JsonObject): Mirrored => {
       names.add(name.toLowerCase())
       found.push({ header: `Mcp-Param-${name}`, path: toPath(place) })
     }
-    for (const keyword in schema) {
-      const value = schema[keyword]
-      if (typeof value !== "object" || value === null || data.has(keyword)) continue
-      if (!schemaMaps.has(keyword) || !isJsonObject(value)) {
-        visit(value, undefined)
-        continue
-      }
-      const isReachable = keyword === "properties" && place !== undefined
-      for (const name in value) visit(value[name], isReachable ? { property: name, outer: place } : undefined)
-    }
+    inner(schema, (value, keyword, name) => {
+      const isReachable = keyword === "properties" && place !== undefined && name !== undefined
+      visit(value, isReachable ? { property: name, outer: place } : undefined)
+    })
   }
   return { parameters: found, problem: undefined, visited }
 }

@@ -14,6 +14,7 @@ import { type Arguments, read as readArguments } from "./arguments.ts"
 import * as Ask from "./ask.ts"
 import { mayMirror, type MirroredParameter, mirroredParameters, parameterHeaders } from "./headers.ts"
 import * as Listing from "./listing.ts"
+import * as Outputs from "./outputs.ts"
 import type { Operation, Outcome, Requester } from "./requester.ts"
 
 const kind: Listing.Kind<Tool.Tool> = {
@@ -36,6 +37,7 @@ export const make = (
 
   // What the last listing said is mirrored, by tool.
   let mirrored: ReadonlyMap<string, ReadonlyArray<MirroredParameter>> = new Map()
+  const outputs = Outputs.make(policy.validateOutput)
 
   const listAll = (
     operation: Operation,
@@ -54,6 +56,7 @@ export const make = (
       const listing = Listing.all(kind, requester, policy, operation, onRefused, isMirroring ? inspect : undefined)
       return Effect.map(listing, (tools) => {
         mirrored = found
+        outputs.keep(tools.values())
         return [...tools.values()]
       })
     })
@@ -117,6 +120,7 @@ export const make = (
       const args = readArguments(given)
       if (Result.isFailure(args)) return Effect.fail(requester.invalid(title, args.failure))
       const { success } = args
+      const isChecked = options?.validateOutput ?? policy.validateOutput
       const members = `"name":${JSON.stringify(name)},"arguments":${success.text}`
       return ask.one({
         title,
@@ -126,7 +130,13 @@ export const make = (
         members,
         attributes: { "gen_ai.tool.name": name },
         read: Tool.callResultFromWire,
-        send: (operation, more) => callOnce(operation, name, success, members + more)
+        send: (operation, more) => {
+          const call = callOnce(operation, name, success, members + more)
+          return isChecked
+            ? Effect.andThen(requester.within(operation, outputs.ready(listAll(operation, undefined))), call)
+            : call
+        },
+        check: isChecked ? (result) => outputs.check(name, result) : undefined
       }, options)
     }
   }

@@ -5,7 +5,9 @@
  *
  * @since 0.1.0
  */
+import * as Data from "effect/Data"
 import * as Result from "effect/Result"
+import { printable } from "../errors/Printable.ts"
 import * as Content from "./Content.ts"
 import { describing, mend } from "./fields.ts"
 import { isJsonObject, type JsonObject, stringify } from "./Json.ts"
@@ -25,6 +27,9 @@ export interface Tool {
    * JSON Schema, 2020-12 unless it says otherwise. Passed through, never compiled, no `$ref` followed.
    */
   readonly inputSchema: JsonObject
+  /**
+   * As `inputSchema`, and used where `validateOutput` of a call asks for it.
+   */
   readonly outputSchema?: JsonObject | undefined
   readonly annotations?: JsonObject | undefined
   readonly icons?: ReadonlyArray<unknown> | undefined
@@ -61,6 +66,31 @@ export interface CallResult {
    * The text blocks, joined with newlines; the JSON of `structuredContent` where there is no content at all.
    */
   readonly text: string
+}
+
+/**
+ * A tool's verdict, `isError`, where a value of some type was asked for and cannot be had.
+ *
+ * It is none of the five tags of `McpError`: those say that there is no verdict, and who can see to it. This one is the
+ * tool's answer, in `result`, and whoever chose the tool and its arguments acts, which is often a model. `message` quotes
+ * the tool, cut short and escaped; `toJSON` leaves the result out.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class ToolFailed extends Data.TaggedError("ToolFailed")<{
+  readonly tool: string
+  readonly result: CallResult
+  readonly message: string
+}> {
+  constructor({ result, tool }: { readonly tool: string; readonly result: CallResult }) {
+    super({ tool, result, message: `the tool ${printable(tool, 160)} says: ${printable(result.text)}` })
+  }
+
+  override toJSON(): unknown {
+    const { _tag, message, tool } = this
+    return { _tag, tool, message }
+  }
 }
 
 /**

@@ -12,6 +12,7 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
+import type * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { McpError } from "../errors/McpError.ts"
@@ -26,6 +27,7 @@ import * as Requester from "../internal/requester.ts"
 import * as Resources from "../internal/resources.ts"
 import * as ServerLog from "../internal/serverLog.ts"
 import * as Tools from "../internal/tools.ts"
+import * as TypedResult from "../internal/typedResult.ts"
 import type { Implementation, ServerCapabilities } from "../schema/Capabilities.ts"
 import type * as Completion from "../schema/Completion.ts"
 import type { JsonObject, JsonText } from "../schema/Json.ts"
@@ -39,7 +41,7 @@ import type {
 import type { Prompt, PromptResult } from "../schema/Prompt.ts"
 import { isModern, type ProtocolVersion } from "../schema/ProtocolVersion.ts"
 import type { Resource, ResourceContents, ResourceTemplate } from "../schema/Resource.ts"
-import type { CallResult, Refused, Tool } from "../schema/Tool.ts"
+import type { CallResult, Refused, Tool, ToolFailed } from "../schema/Tool.ts"
 import { ByteBudget } from "./ByteBudget.ts"
 import { ClientFeatures } from "./ClientFeatures.ts"
 import type { EgressGuard } from "./EgressGuard.ts"
@@ -103,6 +105,26 @@ export interface CallOptions {
 }
 
 /**
+ * Options of a call of a tool.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface ToolCallOptions extends CallOptions {
+  /**
+   * Whether to check `structuredContent` against the tool's `outputSchema`, which then has to be there; a result with
+   * `isError` is not checked. Default: `validateOutput` of the `McpPolicy`.
+   *
+   * The schema is that of the last listing. Where tools were not listed since the first check was asked for, they are
+   * listed before the call; a tool that is not among them has declared nothing. List them again where the server says
+   * that they have changed. JSON Schema 2020-12, and drafts 04, 06, 07 and 2019-09 where `$schema` says so; `format` is
+   * not checked, and nothing fetched. Revision 2026-07-28, server/tools, "Output Schema", and basic/index, "JSON Schema
+   * Usage".
+   */
+  readonly validateOutput?: boolean | undefined
+}
+
+/**
  * @category models
  * @since 0.1.0
  */
@@ -132,12 +154,13 @@ export interface Service {
    *
    * A result with `isError` is a success: it is the tool's verdict. Fails with `InvalidInput` for arguments that are not
    * one JSON object, with `CapabilityMissing` where the server declared no tools, with `ServerAnswered` where it refuses,
-   * and as every request does. Revision 2026-07-28, server/tools, "Calling Tools".
+   * and as every request does; with `validateOutput`, also with `ServerAnswered`, reason `Unreadable`, for what is not as
+   * the tool declared it or cannot be checked. Revision 2026-07-28, server/tools, "Calling Tools".
    */
   readonly callTool: (
     name: string,
     args?: JsonObject | JsonText,
-    options?: CallOptions
+    options?: ToolCallOptions
   ) => Effect.Effect<CallResult, McpError>
   /**
    * All prompts, from every page. Fails as `listTools` does. Revision 2026-07-28, server/prompts, "Listing Prompts".
@@ -213,6 +236,49 @@ export interface Service {
  * @since 0.1.0
  */
 export class McpConnection extends Context.Service<McpConnection, Service>()("effect-mcp-client/McpConnection") {}
+
+/**
+ * Calls a tool, and decodes its `structuredContent` by a schema of the application's.
+ *
+ * **When to use**
+ *
+ * Use where the program knows what the tool answers. The schema is the caller's own, and is what the program relies on;
+ * `validateOutput` holds the server to the schema that it declared, and the two go together.
+ *
+ * **Details**
+ *
+ * Takes any connection, one of `MockServer` or a stand-in with a `callTool` among them. Fails as `callTool` does; with
+ * `ToolFailed`, which has the whole result, where the tool says `isError`; and with `ServerAnswered`, reason `Unreadable`,
+ * where there is no `structuredContent` or it does not fit, which names the place and never a value. Values more than 256
+ * deep do not fit. The schema decodes at once, however large the value is. Revision 2026-07-28, server/tools, "Structured
+ * Content".
+ *
+ * **Example** (A typed answer)
+ *
+ * ```ts
+ * import { Effect, Schema } from "effect"
+ * import { McpConnection } from "effect-mcp-client"
+ *
+ * const Weather = Schema.Struct({ temperature: Schema.Finite, conditions: Schema.String })
+ *
+ * const temperature = Effect.gen(function*() {
+ *   const mcp = yield* McpConnection.McpConnection
+ *   const weather = yield* McpConnection.callToolAs(mcp, Weather, "weather", { city: "Oslo" })
+ *   return weather.temperature
+ * }).pipe(Effect.catchTag("ToolFailed", ({ result }) => Effect.succeed(result.text)))
+ * ```
+ *
+ * @category calling
+ * @since 0.1.0
+ */
+export const callToolAs = <S extends Schema.Constraint>(
+  connection: Pick<Service, "callTool">,
+  schema: S,
+  name: string,
+  args?: JsonObject | JsonText,
+  options?: ToolCallOptions
+): Effect.Effect<S["Type"], McpError | ToolFailed, S["DecodingServices"]> =>
+  Effect.flatMap(connection.callTool(name, args, options), (result) => TypedResult.decode(schema, name, result))
 
 /**
  * Options of every connection, whatever carries it.
@@ -373,7 +439,7 @@ export const callToolStream = (
   connection: Service,
   name: string,
   args?: JsonObject | JsonText,
-  options?: Omit<CallOptions, "onProgress">
+  options?: Omit<ToolCallOptions, "onProgress">
 ): Stream.Stream<CallEvent, McpError> =>
   Stream.callback<CallEvent, McpError>((queue) =>
     connection.callTool(name, args, {

@@ -94,6 +94,10 @@ export interface McpPolicy {
    * Goes from a request that may be sent again to its next attempt. Default: none, so that nothing is sent twice.
    */
   readonly retries: Schedule.Schedule<unknown, Refusal> | undefined
+  /**
+   * Whether what tools answer is checked against their `outputSchema`, where a call does not say.
+   */
+  readonly validateOutput: boolean
 }
 
 /**
@@ -320,7 +324,8 @@ export const defaults: McpPolicy = {
   pages: pages(),
   inputRounds: inputRounds(),
   resumption: resumption(),
-  retries: undefined
+  retries: undefined,
+  validateOutput: false
 }
 
 /**
@@ -338,6 +343,7 @@ export interface Options {
   readonly inputRounds?: McpPolicy["inputRounds"] | undefined
   readonly resumption?: McpPolicy["resumption"] | undefined
   readonly retries?: McpPolicy["retries"]
+  readonly validateOutput?: boolean | undefined
 }
 
 /**
@@ -354,5 +360,6 @@ export const make = (options: Options): McpPolicy => ({
   pages: options.pages ?? defaults.pages,
   inputRounds: options.inputRounds ?? defaults.inputRounds,
   resumption: options.resumption ?? defaults.resumption,
-  retries: options.retries ?? defaults.retries
+  retries: options.retries ?? defaults.retries,
+  validateOutput: options.validateOutput ?? defaults.validateOutput
 })
