@@ -14,7 +14,7 @@ import * as Http from "node:http"
 import { createRequire } from "node:module"
 import * as Net from "node:net"
 import { McpToolkit } from "../src/ai.ts"
-import { type ClientFeatures, Elicitation, McpConnection, type Root } from "../src/index.ts"
+import { type ClientFeatures, Elicitation, McpCache, McpConnection, type Root } from "../src/index.ts"
 import { connect } from "./support/connect.ts"
 import { listen } from "./support/listen.ts"
 import * as ScriptedModel from "./support/scriptedModel.ts"
@@ -83,7 +83,10 @@ const everything = Effect.fnUntraced(function*(transport: "streamableHttp" | "ss
 
 const modern = Effect.gen(function*() {
   const handler = createMcpHandler(() => {
-    const server = new McpServer({ name: "modern", version: "1.0.0" })
+    const server = new McpServer(
+      { name: "modern", version: "1.0.0" },
+      { cacheHints: { "tools/list": { ttlMs: 60_000, cacheScope: "public" } } }
+    )
     const sum = fromJsonSchema<{ a: number; b: number }>({
       type: "object",
       properties: { a: { type: "number" }, b: { type: "number" } },
@@ -236,6 +239,16 @@ describe("official servers", () => {
         assert.deepStrictEqual((yield* connection.listTools()).map(({ name }) => name), ["sum"])
         assert.strictEqual((yield* connection.callTool("sum", { a: 2, b: 3 })).text, "5")
       }))
+      assert.deepStrictEqual(seen, ["server/discover", "tools/list", "tools/call"])
+    }))
+
+  it.live("@modelcontextprotocol/server (2026-07-28): a list is kept for as long as its hint says", () =>
+    Effect.gen(function*() {
+      const { seen, url } = yield* counting(yield* modern)
+      const connection = yield* Effect.flatMap(connect(url), (below) => McpCache.make(below))
+      const first = yield* connection.listTools()
+      assert.strictEqual((yield* connection.callTool("sum", { a: 2, b: 3 })).text, "5")
+      assert.deepStrictEqual(yield* connection.listTools(), first)
       assert.deepStrictEqual(seen, ["server/discover", "tools/list", "tools/call"])
     }))
 })

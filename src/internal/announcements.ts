@@ -26,6 +26,24 @@ export interface Announcements {
 }
 
 /**
+ * The announcements behind a stream of them, for whoever must have heard before anybody else goes on.
+ */
+const behind = new WeakMap<object, Announcements>()
+
+/**
+ * Remembers what is behind a stream.
+ */
+export const withSource = <S extends object>(stream: S, announcements: Announcements): S => {
+  behind.set(stream, announcements)
+  return stream
+}
+
+/**
+ * What is behind a stream, as long as nobody has made another one of it.
+ */
+export const sourceOf = (stream: object): Announcements | undefined => behind.get(stream)
+
+/**
  * Says whether it wanted what came.
  */
 export type Listener = (notification: RawNotification) => boolean

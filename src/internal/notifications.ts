@@ -18,7 +18,7 @@ import * as Notification from "../schema/Notification.ts"
 import * as ProtocolVersion from "../schema/ProtocolVersion.ts"
 import type { Service } from "../services/McpConnection.ts"
 import type { McpPolicy, StreamEnd } from "../services/McpPolicy.ts"
-import type { Listener } from "./announcements.ts"
+import * as Announcements from "./announcements.ts"
 import * as Ask from "./ask.ts"
 import type { Hearing, Requester } from "./requester.ts"
 
@@ -125,7 +125,7 @@ export const make = (
   const { announcements, negotiated, scope } = requester
   const ask = Ask.make(requester, policy)
 
-  const heard = (listener: Listener): Effect.Effect<unknown, never, Scope.Scope> =>
+  const heard = (listener: Announcements.Listener): Effect.Effect<unknown, never, Scope.Scope> =>
     Effect.acquireRelease(
       Effect.sync(() => announcements.listen(listener)),
       (stop) => Effect.sync(stop)
@@ -246,12 +246,15 @@ export const make = (
     })
 
   return {
-    notifications: mailbox(
-      scope,
-      (offer) =>
-        heard((notification) =>
-          notification.method !== "notifications/progress" && offer(Notification.fromWire(notification))
-        )
+    notifications: Announcements.withSource(
+      mailbox(
+        scope,
+        (offer) =>
+          heard((notification) =>
+            notification.method !== "notifications/progress" && offer(Notification.fromWire(notification))
+          )
+      ),
+      announcements
     ),
     subscribe: (filter) =>
       mailbox(scope, (offer, queue) =>

@@ -36,6 +36,7 @@ import * as Deadline from "./deadline.ts"
 import * as Dropped from "./dropped.ts"
 import * as Envelope from "./envelope.ts"
 import * as Features from "./features.ts"
+import * as Freshness from "./freshness.ts"
 import * as Handshake from "./handshake.ts"
 import * as OwnStream from "./ownStream.ts"
 import * as ProgressReports from "./progressReports.ts"
@@ -426,14 +427,15 @@ export const make = Effect.fnUntraced(function*(
     })
   }
 
-  const readOutcome = ({ name }: Operation, { response, status }: Reply): Effect.Effect<Outcome, McpError> => {
+  const readOutcome = ({ name }: Operation, reply: Reply): Effect.Effect<Outcome, McpError> => {
+    const { response, status } = reply
     if ("error" in response) return Effect.fail(answered(name, new RpcError({ ...response.error, status })))
     const { result } = response
     if (!ProtocolVersion.isModern(version)) return Effect.succeed({ type: "complete", result })
     const type = resultTypeOf(result)
     return Result.isFailure(type)
       ? Effect.fail(answered(name, type.failure))
-      : Effect.succeed({ type: type.success, result })
+      : Freshness.heard({ type: type.success, result }, reply)
   }
 
   return {

@@ -12,6 +12,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import { InputRequired, PaginationLoop } from "../errors/McpError.ts"
+import { count, duration } from "../internal/bounds.ts"
 
 /**
  * What one page of a listing says about the next.
@@ -128,20 +129,6 @@ export interface PagesOptions {
    * (server/utilities/pagination) has it to the letter.
    */
   readonly cursors?: "unique" | "opaque" | undefined
-}
-
-/**
- * A bound that counts. What is none would be no bound at all.
- */
-const count = (value: number, what: string): number => {
-  if (Number.isInteger(value) && value >= 1) return value
-  throw new RangeError(`${what} is not a whole number from 1 on`)
-}
-
-const duration = (value: Duration.Input, what: string): Duration.Duration => {
-  const read = Duration.fromInputUnsafe(value)
-  if (Duration.toMillis(read) >= 0 && !Number.isNaN(value)) return read
-  throw new RangeError(`${what} is not a duration from 0 on`)
 }
 
 /**
