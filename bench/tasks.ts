@@ -11,7 +11,7 @@ export const legacyVersion = "2025-11-25"
 /**
  * What a client can be asked to do once.
  */
-export type Operation = "call" | "list" | "large" | "workItem"
+export type Operation = "call" | "list" | "large" | "workItem" | "echo"
 
 export interface Task {
   readonly name: string
@@ -67,6 +67,15 @@ export const tasks: ReadonlyArray<Task> = [
     title: "connect, call, close, ×300",
     operation: "workItem",
     times: 100,
+    turns: 3,
+    width: 1,
+    target: 1.5
+  },
+  {
+    name: "stdio",
+    title: "3,000 calls over stdio",
+    operation: "echo",
+    times: 1000,
     turns: 3,
     width: 1,
     target: 1.5

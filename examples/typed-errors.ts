@@ -96,6 +96,7 @@ const decideFailure: (reason: McpError.ConnectionFailedReason) => Action = Match
   ProtocolViolation: always("ask the operator"),
   UnsupportedVersion: always("ask the operator"),
   SessionExpired: always("retry"),
+  ProcessExited: always("ask the operator"),
   Closed: always("fix the program")
 })
 

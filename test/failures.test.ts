@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import { Credentials, type McpConnection, McpError } from "../src/index.ts"
+import { NodeMcp } from "../src/node.ts"
 import { connect, failsWith, kind } from "./support/connect.ts"
 import * as Raw from "./support/rawServer.ts"
 
@@ -119,6 +120,7 @@ const walks: ReadonlyArray<readonly [string, string, Yields]> = [
   ],
   ["ConnectionFailed/UnsupportedVersion", "no revision in common", oldVersion],
   ["ConnectionFailed/SessionExpired", "a session that is always forgotten", expiredSession],
+  ["ConnectionFailed/ProcessExited", "a child that exits", NodeMcp.connectStdio({ command: "false" })],
   ["ConnectionFailed/Closed", "a connection whose scope is closed", closedConnection],
   ["CapabilityMissing", "a server without tools", noTools],
   ["InvalidInput", "a URL that is none", onConnect("not a url")]

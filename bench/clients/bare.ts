@@ -4,7 +4,8 @@
  */
 import { Agent, request } from "undici"
 import { args, checkAnswer, checkLarge, checkTools, firstText, largeTool, modernVersion, tool } from "../tasks.ts"
-import { type Client, fromPromises } from "./client.ts"
+import { type Client, fromPromises, lazily } from "./client.ts"
+import * as Lines from "./lines.ts"
 
 interface Result {
   readonly content: unknown
@@ -56,7 +57,13 @@ export const open = async (url: string): Promise<Client> => {
     return tools
   }
 
+  const lines = lazily(Lines.open)
+
   return fromPromises({
+    echo: async () => {
+      const { content } = await lines().send("tools/call", { name: tool, arguments: args, _meta })
+      checkAnswer(firstText(content))
+    },
     call: async () => checkAnswer(await callTool(tool)),
     list: async () => checkTools(await listTools()),
     large: async () => checkLarge(await callTool(largeTool)),

@@ -12,6 +12,14 @@ export interface Client {
   readonly close: () => Promise<void>
 }
 
+/**
+ * Opened when it is first used: not every run has every task.
+ */
+export const lazily = <A>(open: () => A): () => A => {
+  let opened: { readonly value: A } | undefined
+  return () => (opened ??= { value: open() }).value
+}
+
 export const fromPromises = (
   operations: Record<Operation, () => Promise<void>>,
   close: () => Promise<void>

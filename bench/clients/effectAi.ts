@@ -4,6 +4,7 @@
  * looked up once, since it wants a tool and not a name.
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as McpClient from "effect/ai/McpClient"
 import * as McpProtocol from "effect/ai/McpProtocol"
 import type * as McpSchema from "effect/ai/McpSchema"
@@ -11,8 +12,11 @@ import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
+import * as ChildProcess from "effect/process/ChildProcess"
+import * as Scope from "effect/Scope"
+import { server } from "../stdioServer.ts"
 import { args, checkAnswer, checkLarge, checkTools, firstText, largeTool, tool } from "../tasks.ts"
-import { type Client, fromEffects } from "./client.ts"
+import { type Client, fromEffects, lazily } from "./client.ts"
 
 export const open = async (url: string): Promise<Client> => {
   const options = { name: "bench", version: "1.0.0", url, protocol: McpProtocol.v2026_07_28 }
@@ -37,7 +41,26 @@ export const open = async (url: string): Promise<Client> => {
     (transport) => Effect.provideService(McpClient.make(options), McpClient.Transport, transport)
   )
 
+  const scope = Scope.makeUnsafe()
+  const overStdio = lazily(() =>
+    runtime.runPromise(
+      Effect.gen(function*() {
+        const transport = yield* McpClient.stdio({
+          command: ChildProcess.make(server.command, server.args, { stderr: "ignore" }),
+          protocol: options.protocol
+        })
+        const client = yield* Effect.provideService(McpClient.make(options), McpClient.Transport, transport)
+        const [described] = yield* client.listTools()
+        return { client, described: described! }
+      }).pipe(Scope.provide(scope), Effect.provide(NodeServices.layer))
+    )
+  )
+
   return fromEffects(runtime, {
+    echo: Effect.flatMap(
+      Effect.promise(overStdio),
+      ({ client, described }) => Effect.map(callTool(client, described), checkAnswer)
+    ),
     call: Effect.map(callTool(shared, tools.call), checkAnswer),
     list: Effect.map(Effect.suspend(() => shared.listTools()), checkTools),
     large: Effect.map(callTool(shared, tools.large), checkLarge),

@@ -3,7 +3,7 @@
  * and a new one for each work item.
  */
 import { args, checkAnswer, checkLarge, checkTools, firstText, largeTool, tool } from "../tasks.ts"
-import { type Client, fromPromises } from "./client.ts"
+import { type Client, fromPromises, lazily } from "./client.ts"
 
 interface SdkClient {
   readonly callTool: (
@@ -14,6 +14,7 @@ interface SdkClient {
 
 export const fromSdk = async <C extends SdkClient>(
   connect: () => Promise<C>,
+  connectStdio: () => Promise<C>,
   listTools: (client: C) => Promise<ReadonlyArray<unknown>>,
   closeFetch: () => Promise<void>
 ): Promise<Client> => {
@@ -23,7 +24,9 @@ export const fromSdk = async <C extends SdkClient>(
   }
 
   const shared = await connect()
+  const overStdio = lazily(connectStdio)
   return fromPromises({
+    echo: async () => checkAnswer(await callTool(await overStdio(), tool)),
     call: async () => checkAnswer(await callTool(shared, tool)),
     list: async () => checkTools(await listTools(shared)),
     large: async () => checkLarge(await callTool(shared, largeTool)),

@@ -7,9 +7,11 @@
  * - one JSON Schema validator for all clients, since each would make one of its own; no tool here has an output schema.
  */
 import { Client as McpClient } from "@modelcontextprotocol/sdk/client/index.js"
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv"
+import { server } from "../stdioServer.ts"
 import type { Client } from "./client.ts"
 import * as KeepAliveFetch from "./fetch.ts"
 import { fromSdk } from "./sdk.ts"
@@ -26,6 +28,12 @@ export const open = async (url: string): Promise<Client> => {
     return client
   }
 
+  const connectStdio = async (): Promise<McpClient> => {
+    const client = new McpClient({ name: "bench", version: "1.0.0" }, { jsonSchemaValidator })
+    await client.connect(new StdioClientTransport({ ...server, stderr: "ignore" }))
+    return client
+  }
+
   const listTools = async (client: McpClient): Promise<ReadonlyArray<unknown>> => {
     const tools: Array<unknown> = []
     let cursor: string | undefined
@@ -37,5 +45,5 @@ export const open = async (url: string): Promise<Client> => {
     return tools
   }
 
-  return fromSdk(connect, listTools, close)
+  return fromSdk(connect, connectStdio, listTools, close)
 }

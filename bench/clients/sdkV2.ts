@@ -9,7 +9,9 @@
  * What it checks of each message and result cannot be switched off.
  */
 import { Client as McpClient, StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/client/validators/ajv"
+import { server } from "../stdioServer.ts"
 import { modernVersion } from "../tasks.ts"
 import type { Client } from "./client.ts"
 import * as KeepAliveFetch from "./fetch.ts"
@@ -19,11 +21,20 @@ export const open = async (url: string): Promise<Client> => {
   const { close, fetch } = KeepAliveFetch.make()
   const jsonSchemaValidator = new AjvJsonSchemaValidator()
 
-  const connect = async (): Promise<McpClient> => {
-    const client = new McpClient(
+  const makeClient = () =>
+    new McpClient(
       { name: "bench", version: "1.0.0" },
       { jsonSchemaValidator, versionNegotiation: { mode: { pin: modernVersion } } }
     )
+
+  const connectStdio = async (): Promise<McpClient> => {
+    const client = makeClient()
+    await client.connect(new StdioClientTransport({ ...server, stderr: "ignore" }))
+    return client
+  }
+
+  const connect = async (): Promise<McpClient> => {
+    const client = makeClient()
     await client.connect(new StreamableHTTPClientTransport(new URL(url), { fetch, redirectPolicy: "follow" }))
     return client
   }
@@ -31,5 +42,5 @@ export const open = async (url: string): Promise<Client> => {
   const listTools = async (client: McpClient): Promise<ReadonlyArray<unknown>> =>
     (await client.listTools(undefined, { cacheMode: "bypass" })).tools
 
-  return fromSdk(connect, listTools, close)
+  return fromSdk(connect, connectStdio, listTools, close)
 }

@@ -8,8 +8,10 @@ import { NodeMcp } from "effect-mcp-client/node"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
+import * as Scope from "effect/Scope"
+import { server } from "../stdioServer.ts"
 import { args, checkAnswer, checkLarge, checkTools, largeTool, tool } from "../tasks.ts"
-import { type Client, fromEffects } from "./client.ts"
+import { type Client, fromEffects, lazily } from "./client.ts"
 
 export const open = async (url: string): Promise<Client> => {
   const shared = Layer.provideMerge(
@@ -19,11 +21,17 @@ export const open = async (url: string): Promise<Client> => {
   const runtime = ManagedRuntime.make(Layer.provideMerge(McpConnection.layerHttp({ url }), shared))
   const connection = await runtime.runPromise(McpConnection.McpConnection)
 
+  const scope = Scope.makeUnsafe()
+
   // Suspended, so that each call writes its arguments anew.
   const callTool = (from: McpConnection.Service, name: string) =>
     Effect.map(Effect.suspend(() => from.callTool(name, args)), ({ text }) => text)
 
+  const budget = { limit: "1 TiB" } as const
+  const overStdio = lazily(() => runtime.runPromise(Scope.provide(NodeMcp.connectStdio({ ...server, budget }), scope)))
+
   return fromEffects(runtime, {
+    echo: Effect.flatMap(Effect.promise(overStdio), (own) => Effect.map(callTool(own, tool), checkAnswer)),
     call: Effect.map(callTool(connection, tool), checkAnswer),
     list: Effect.map(Effect.suspend(() => connection.listTools()), checkTools),
     large: Effect.map(callTool(connection, largeTool), checkLarge),

@@ -75,6 +75,7 @@ export class BudgetExceeded extends Data.TaggedError("BudgetExceeded")<{
     | "response bytes"
     | "header block"
     | "bytes without content"
+    | "bytes of one line"
     | "informational responses"
     | "values in one message"
     | "members of one object"
@@ -83,7 +84,7 @@ export class BudgetExceeded extends Data.TaggedError("BudgetExceeded")<{
 }> {
   override get message(): string {
     const isOfBytes = this.what === "response bytes" || this.what === "header block" ||
-      this.what === "bytes without content"
+      this.what === "bytes without content" || this.what === "bytes of one line"
     return isOfBytes ? `more than ${formatBytes(this.limit)} of ${this.what}` : `more than ${this.limit} ${this.what}`
   }
 }
@@ -166,6 +167,36 @@ export class SessionExpired extends Data.TaggedError("SessionExpired") {
 }
 
 /**
+ * The server's process has exited: with a code, or by a signal. `stderrTail` is the end of what it wrote to its standard
+ * error, with what could move a cursor or turn text around escaped, and without the `Redacted` values that it was
+ * started with. It is the server's own words.
+ *
+ * @category reasons
+ * @since 0.1.0
+ */
+export class ProcessExited extends Data.TaggedError("ProcessExited")<{
+  readonly exitCode: number | undefined
+  readonly signal: string | undefined
+  readonly stderrTail: string
+}> {
+  constructor({ exitCode, signal, stderrTail }: {
+    readonly exitCode: number | undefined
+    readonly signal: string | undefined
+    readonly stderrTail: string
+  }) {
+    super({ exitCode, signal, stderrTail: stderrTail.slice(-4096).split(/\r?\n/).map(printableLine).join("\n") })
+  }
+
+  override get message(): string {
+    const how = this.signal === undefined ? `with code ${this.exitCode ?? "unknown"}` : `by ${this.signal}`
+    const lastLine = this.stderrTail.trimEnd().split("\n").at(-1) ?? ""
+    return `the server's process exited ${how}${lastLine === "" ? "" : `; its last words: ${printable(lastLine)}`}`
+  }
+}
+
+const printableLine = (line: string): string => printable(line, line.length)
+
+/**
  * The connection's scope was closed while this was under way, or before it began.
  *
  * @category reasons
@@ -193,4 +224,5 @@ export type ConnectionFailedReason =
   | ProtocolViolation
   | UnsupportedVersion
   | SessionExpired
+  | ProcessExited
   | Closed

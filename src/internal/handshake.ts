@@ -4,6 +4,7 @@
  * Revision 2026-07-28, basic/versioning, "Backward Compatibility with Initialization-Based Versions", and revision
  * 2025-11-25, basic/lifecycle. What each answer to the first request means is one table: `afterDiscover`.
  */
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
@@ -45,10 +46,14 @@ export interface Negotiated {
  */
 export interface Channel {
   readonly server: string | undefined
+  /**
+   * `limit` is what it may take at most.
+   */
   readonly request: (
     method: "server/discover" | "initialize",
     params: JsonObject,
-    version: ProtocolVersion.ProtocolVersion | undefined
+    version: ProtocolVersion.ProtocolVersion | undefined,
+    limit?: Duration.Duration
   ) => Effect.Effect<Reply, McpError>
   readonly notify: (
     method: "notifications/initialized",
@@ -56,6 +61,10 @@ export interface Channel {
   ) => Effect.Effect<void, McpError>
   readonly clientInfo: Capabilities.Implementation
   readonly capabilities: (version: ProtocolVersion.Legacy) => JsonObject
+  /**
+   * How long silence lasts that says that a server is a legacy one; `undefined` where silence says nothing.
+   */
+  readonly probeTimeout: Duration.Duration | undefined
 }
 
 const operation = "connect"
@@ -109,11 +118,22 @@ const meansLegacy = (status: number): boolean =>
   status === 202 || status === 204 || status === 500 || status === 501 ||
   (status >= 400 && status < 500 && status !== 401 && status !== 403 && status !== 429)
 
+/**
+ * What is no answer, and says all the same that the server has never heard of the modern era.
+ */
+const isLegacyFailure = ({ probeTimeout }: Channel, error: McpError): boolean => {
+  if (error._tag !== "ConnectionFailed") return false
+  const { reason } = error
+  return reason._tag === "HttpStatus"
+    ? meansLegacy(reason.status)
+    : probeTimeout !== undefined && (reason._tag === "TimedOut" || reason._tag === "ProcessExited")
+}
+
 const afterDiscover = (channel: Channel, outcome: Reply | McpError): Verdict => {
   if (!("response" in outcome)) {
-    const isLegacy = outcome._tag === "ConnectionFailed" && outcome.reason._tag === "HttpStatus" &&
-      meansLegacy(outcome.reason.status)
-    return isLegacy ? { _tag: "Initialize", supported: [] } : { _tag: "Failed", error: outcome }
+    return isLegacyFailure(channel, outcome)
+      ? { _tag: "Initialize", supported: [] }
+      : { _tag: "Failed", error: outcome }
   }
   const { response, status } = outcome
   if ("error" in response) {
@@ -150,7 +170,7 @@ const afterDiscover = (channel: Channel, outcome: Reply | McpError): Verdict => 
 }
 
 const discover = (channel: Channel): Effect.Effect<Verdict> =>
-  channel.request("server/discover", {}, ProtocolVersion.modern[0]).pipe(
+  channel.request("server/discover", {}, ProtocolVersion.modern[0], channel.probeTimeout).pipe(
     Effect.match({
       onFailure: (error) => afterDiscover(channel, error),
       onSuccess: (reply) => afterDiscover(channel, reply)
@@ -212,10 +232,12 @@ export const negotiate = Effect.fnUntraced(function*(
   if (protocol === "legacy") return yield* initializeAny
 
   const offered = protocol === "auto" ? all : ProtocolVersion.modern
-  const first = yield* discover(channel)
+  // Where there is nothing to fall back to, it is asked as everything else is.
+  const asked = protocol === "auto" ? channel : { ...channel, probeTimeout: undefined }
+  const first = yield* discover(asked)
   // A server that refused the revision and names it all the same is asked once more.
   const again = first._tag === "Unsupported" && first.supported.some(ProtocolVersion.isModern)
-  const verdict = again ? yield* discover(channel) : first
+  const verdict = again ? yield* discover(asked) : first
   switch (verdict._tag) {
     case "Modern":
       return verdict.negotiated

@@ -15,7 +15,6 @@ import {
   Unreachable
 } from "../errors/McpError.ts"
 import type { ServerMessage } from "../schema/JsonRpc.ts"
-import * as ByteBudget from "../services/ByteBudget.ts"
 import type { EgressGuard } from "../services/EgressGuard.ts"
 import { type HttpExchange, maxHeaderBlock } from "../services/HttpExchange.ts"
 import type { Options } from "../services/StreamableHttp.ts"
@@ -26,11 +25,7 @@ import * as MessageEvents from "./messageEvents.ts"
 import * as Multiplex from "./multiplex.ts"
 import { streamPlan, toReason } from "./reply.ts"
 import * as ServerUrl from "./serverUrl.ts"
-
-/**
- * What a server may say between two requests: signs of life, and what nobody asked for.
- */
-const idleMeter = (): ByteBudget.Meter => ByteBudget.make({ limit: maxHeaderBlock }).open()
+import * as SharedMeter from "./sharedMeter.ts"
 
 /**
  * Where messages are posted: a reference that leads to the origin of the stream, or a refusal.
@@ -56,15 +51,7 @@ export const make = Effect.fnUntraced(function*(
   const scope = yield* Effect.scope
   const endpoint = yield* Deferred.make<URL, Failure>()
 
-  let meter = idleMeter()
-  const streamMeter: ByteBudget.Meter = {
-    get limit() {
-      return meter.limit
-    },
-    remaining: () => meter.remaining(),
-    take: (bytes) => meter.take(bytes),
-    close: () => {}
-  }
+  const { countOn, meter, rest } = SharedMeter.make(maxHeaderBlock)
   let receive: (message: ServerMessage) => void = () => {}
   let problem: ConnectionFailedReason | undefined
   const dropped = Dropped.make()
@@ -83,14 +70,14 @@ export const make = Effect.fnUntraced(function*(
       problem ??= toReason(found)
     },
     isDone: () => problem !== undefined
-  }, streamMeter)
+  }, meter)
 
   const stream: Effect.Effect<void> = send("connect", {
     method: "GET",
     url,
     headers: ["accept", "text/event-stream"],
     body: undefined,
-    meter: streamMeter,
+    meter,
     onHead: (head) => streamPlan(head, () => events.feed)
   }).pipe(
     Effect.match({
@@ -138,11 +125,11 @@ export const make = Effect.fnUntraced(function*(
 
   const request = (message: Request): Effect.Effect<Reply, McpError> =>
     Effect.suspend(() => {
-      meter = message.meter
+      countOn(message.meter)
       return Effect.raceFirst(messages.answer(message.id), Effect.andThen(post(message, message.onSent), Effect.never))
     }).pipe(
       Effect.ensuring(Effect.suspend(() => {
-        if (messages.isIdle()) meter = idleMeter()
+        if (messages.isIdle()) rest()
         return dropped.note
       })),
       Effect.map((response) => ({ response, text: undefined, status: 200 })),

@@ -1,11 +1,10 @@
 /**
  * JSON-RPC messages that come as events, one in each `message` event: revision 2025-11-25, basic/transports.
  */
-import * as Effect from "effect/Effect"
-import * as Result from "effect/Result"
+import type * as Effect from "effect/Effect"
 import type { Meter } from "../services/ByteBudget.ts"
 import * as EventStream from "./eventStream.ts"
-import * as Json from "./json.ts"
+import * as MessageTexts from "./messageTexts.ts"
 
 /**
  * What a server writes that logs to where it should answer is passed over, and costs nothing. To find out that what looks
@@ -13,36 +12,15 @@ import * as Json from "./json.ts"
  */
 const maxBroken = 1000
 
-const looksLikeMessage = (text: string): boolean => {
-  const trimmed = text.trim()
-  const first = trimmed[0]
-  const last = trimmed.at(-1)
-  return (first === "{" && last === "}") || (first === "[" && last === "]")
-}
-
-const notJson = "an event that is not JSON"
-
 /**
  * What becomes of what comes.
  */
-export interface Handlers {
-  /**
-   * A message as JSON, and as its text.
-   */
-  readonly onMessage: (message: unknown, text: string) => void
+export interface Handlers extends Omit<MessageTexts.Handlers, "onNoise"> {
   /**
    * An event that has another name.
    */
   readonly onOther: (event: EventStream.Event) => void
   readonly onDropped: (what: string) => void
-  /**
-   * The stream is of no use any more.
-   */
-  readonly onProblem: (problem: Json.Problem) => void
-  /**
-   * Whether nothing more is wanted.
-   */
-  readonly isDone: () => boolean
 }
 
 /**
@@ -58,32 +36,15 @@ export const make = (handlers: Handlers, meter: Meter, resumedFrom?: string) => 
     else handlers.onOther(event)
   }, resumedFrom)
 
-  const take = (text: string, read: Result.Result<unknown, Json.Problem>): void => {
-    if (Result.isSuccess(read)) return handlers.onMessage(read.success, text)
-    if (typeof read.failure !== "string") return handlers.onProblem(read.failure)
-    handlers.onDropped(notJson)
-    if (++broken > maxBroken) handlers.onProblem(`more than ${maxBroken} messages that are not JSON`)
-  }
-
-  /**
-   * Goes through what has arrived. A long message takes its time.
-   */
-  const takeAll = (texts: ReadonlyArray<string>, from: number): boolean | Effect.Effect<boolean> => {
-    for (let at = from; at < texts.length && !handlers.isDone(); at++) {
-      const text = texts[at]!
-      if (Json.isShort(text)) {
-        if (looksLikeMessage(text)) take(text, Json.parseShort(text))
-        else handlers.onDropped(notJson)
-        continue
+  const takeAll = MessageTexts.make({
+    ...handlers,
+    onNoise: (isBroken) => {
+      handlers.onDropped("an event that is not JSON")
+      if (isBroken && ++broken > maxBroken) {
+        handlers.onProblem(`more than ${maxBroken} messages that are not JSON`)
       }
-      return Effect.flatMap(Json.parseLong(text, meter), (read) => {
-        take(text, read)
-        const rest = takeAll(texts, at + 1)
-        return typeof rest === "boolean" ? Effect.succeed(rest) : rest
-      })
     }
-    return handlers.isDone()
-  }
+  }, meter)
 
   return {
     /**
@@ -93,7 +54,7 @@ export const make = (handlers: Handlers, meter: Meter, resumedFrom?: string) => 
       events.feed(text)
       const now = arrived
       arrived = []
-      return takeAll(now, 0)
+      return takeAll(now)
     },
     lastEventId: events.lastEventId,
     retry: events.retry

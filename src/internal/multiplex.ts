@@ -12,9 +12,10 @@ import * as JsonRpc from "../schema/JsonRpc.ts"
  */
 export interface Multiplex<E> {
   /**
-   * Waits for the answer to the request with this id.
+   * Waits for the answer to the request with this id. `send` is called once somebody waits; what it gives is called when
+   * nobody does any more before the answer is there.
    */
-  readonly answer: (id: number) => Effect.Effect<JsonRpc.Response, E | ProtocolViolation>
+  readonly answer: (id: number, send?: () => () => void) => Effect.Effect<JsonRpc.Response, E | ProtocolViolation>
   /**
    * Takes a message off the stream.
    */
@@ -48,11 +49,15 @@ export const make = <E>(
   }
 
   return {
-    answer: (id) =>
+    answer: (id, send) =>
       Effect.callback((resume) => {
         if (failure !== undefined) return resume(Effect.fail(failure.reason))
         pending.set(id, resume)
-        return Effect.sync(() => pending.delete(id))
+        const takeBack = send?.()
+        return Effect.sync(() => {
+          pending.delete(id)
+          takeBack?.()
+        })
       }),
     take: (message) => {
       const classified = JsonRpc.classify(message)

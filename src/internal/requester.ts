@@ -176,6 +176,8 @@ export interface Options {
   readonly timeout: Duration.Input | undefined
 }
 
+const handshakes: ReadonlySet<string> = new Set(["server/discover", "initialize"])
+
 /**
  * Connects: agrees on a revision over a transport, and is then ready for operations. Closing the scope fails what is
  * pending, and what is asked for later.
@@ -254,7 +256,8 @@ export const make = Effect.fnUntraced(function*(
         isSent = true
       }
     })
-    if (method === "initialize" || (transport.hasHeaders && ProtocolVersion.isModern(version))) return sending
+    // A server that is only just being found out about had better not be told of anything else.
+    if (handshakes.has(method) || (transport.hasHeaders && ProtocolVersion.isModern(version))) return sending
     return Effect.onInterrupt(sending, () => {
       if (!isSent) return Effect.void
       const body = Envelope.notification("notifications/cancelled", { requestId: id, reason: "no longer wanted" })
@@ -331,8 +334,12 @@ export const make = Effect.fnUntraced(function*(
     server,
     clientInfo,
     capabilities: features.capabilities,
-    request: (method, params, version) =>
-      exchange(operation, writerFor(version), { method, members: JSON.stringify(params).slice(1, -1) }),
+    probeTimeout: transport.probeTimeout,
+    request: (method, params, version, limit) =>
+      exchange(limit === undefined ? operation : hastened(operation, limit), writerFor(version), {
+        method,
+        members: JSON.stringify(params).slice(1, -1)
+      }),
     notify: (method, version) => notify(operation, method, Envelope.notification(method), version)
   })
 
@@ -505,6 +512,14 @@ export const make = Effect.fnUntraced(function*(
       return dropped.isEmpty() ? read : Effect.andThen(dropped.note, read)
     }
   }
+})
+
+/**
+ * The operation, with less time for each of its requests.
+ */
+const hastened = (operation: Operation, limit: Duration.Duration): Operation => ({
+  ...operation,
+  deadline: { ...operation.deadline, each: Duration.min(operation.deadline.each, limit) }
 })
 
 const readTimeout = (timeout: Duration.Input): Duration.Duration | undefined =>

@@ -11,6 +11,7 @@ import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
 import * as Queue from "effect/Queue"
 import type * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
@@ -47,6 +48,7 @@ import { ClientFeatures } from "./ClientFeatures.ts"
 import type { EgressGuard } from "./EgressGuard.ts"
 import type { HttpExchange } from "./HttpExchange.ts"
 import { McpPolicy } from "./McpPolicy.ts"
+import * as Stdio from "./Stdio.ts"
 import * as StreamableHttp from "./StreamableHttp.ts"
 import { Transport } from "./Transport.ts"
 
@@ -325,6 +327,19 @@ export interface HttpOptions extends Options, StreamableHttp.Options {
   readonly legacySse?: boolean | undefined
 }
 
+/**
+ * Options of a connection to a child process.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface StdioOptions extends Options, Stdio.Options {
+  /**
+   * Told of what the child writes to its standard error, as it comes. It is read whether or not anybody is told.
+   */
+  readonly onStderr?: ((text: string) => Effect.Effect<void>) | undefined
+}
+
 const packageInfo: Implementation = { name: "effect-mcp-client", version: packageVersion }
 
 /**
@@ -419,6 +434,44 @@ export const layerHttp = (
   Layer.effect(McpConnection, connectHttp(options))
 
 /**
+ * Starts a process and connects over its standard input and output; ends it, and all that it started, when the scope
+ * closes. Where connecting fails it is killed.
+ *
+ * Takes one request at a modern server, and three at a legacy one, which has five seconds to answer the first. Fails with
+ * `InvalidInput` for what is no command, with `ConnectionFailed`, reason `Unreachable`, where it cannot be started, with
+ * `ProcessExited` where it exits, and as `connect` does.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const connectStdio = (
+  options: StdioOptions
+): Effect.Effect<Service, McpError, ChildProcessSpawner | ByteBudget | Scope.Scope> => {
+  const { onStderr, policy } = options
+  const connecting = inOwnScope(Effect.gen(function*() {
+    const transport = yield* Stdio.make(options)
+    if (onStderr !== undefined) yield* Effect.forkScoped(Stream.runForEach(transport.stderr, onStderr))
+    // It has agreed to nothing yet, and nobody waits for it to end well.
+    return yield* Effect.onError(
+      Effect.provideService(connect(options), Transport, transport),
+      () => transport.kill
+    )
+  }))
+  return policy === undefined ? connecting : Effect.provideService(connecting, McpPolicy, policy)
+}
+
+/**
+ * As `connectStdio`, as a layer.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerStdio = (
+  options: StdioOptions
+): Layer.Layer<McpConnection, McpError, ChildProcessSpawner | ByteBudget> =>
+  Layer.effect(McpConnection, connectStdio(options))
+
+/**
  * What `callToolStream` brings: reports, and the result as the last element.
  *
  * @category models
@@ -459,7 +512,10 @@ export const callToolStream = (
  * @since 0.1.0
  */
 export const forwardLogs = (connection: Service): Effect.Effect<void, never, Scope.Scope> =>
-  Effect.asVoid(
-    Effect.forkScoped(Stream.runForEach(connection.notifications, (notification) =>
-      notification._tag === "LoggingMessage" ? ServerLog.write(notification) : Effect.void))
+  Stream.runForEach(
+    connection.notifications,
+    (notification) => notification._tag === "LoggingMessage" ? ServerLog.write(notification) : Effect.void
+  ).pipe(
+    Effect.forkScoped({ startImmediately: true }),
+    Effect.asVoid
   )

@@ -78,6 +78,14 @@ export interface McpPolicy {
    */
   readonly handlerGrace: Duration.Duration
   /**
+   * How long a server may leave `server/discover` unanswered, over a transport where that means that it is a legacy one.
+   */
+  readonly probeTimeout: Duration.Duration
+  /**
+   * What the process of a server may take to exit after the end of its input, and again after SIGTERM. Then it is killed.
+   */
+  readonly exitTimeout: Duration.Duration
+  /**
    * Goes from page to page of a listing. Where it stops although there is a next page, the listing fails: a list is
    * never cut short.
    */
@@ -308,6 +316,8 @@ export const defaults: McpPolicy = {
   operationTimeout: Duration.minutes(2),
   closeTimeout: Duration.seconds(5),
   handlerGrace: Duration.seconds(2),
+  probeTimeout: Duration.seconds(5),
+  exitTimeout: Duration.seconds(2),
   pages: pages(),
   inputRounds: inputRounds(),
   resumption: resumption(),
@@ -326,6 +336,8 @@ export interface Options {
   readonly operationTimeout?: Duration.Input | undefined
   readonly closeTimeout?: Duration.Input | undefined
   readonly handlerGrace?: Duration.Input | undefined
+  readonly probeTimeout?: Duration.Input | undefined
+  readonly exitTimeout?: Duration.Input | undefined
   readonly pages?: McpPolicy["pages"] | undefined
   readonly inputRounds?: McpPolicy["inputRounds"] | undefined
   readonly resumption?: McpPolicy["resumption"] | undefined
@@ -344,6 +356,8 @@ export const make = (options: Options): McpPolicy => ({
   operationTimeout: duration(options.operationTimeout ?? defaults.operationTimeout, "operationTimeout"),
   closeTimeout: duration(options.closeTimeout ?? defaults.closeTimeout, "closeTimeout"),
   handlerGrace: duration(options.handlerGrace ?? defaults.handlerGrace, "handlerGrace"),
+  probeTimeout: duration(options.probeTimeout ?? defaults.probeTimeout, "probeTimeout"),
+  exitTimeout: duration(options.exitTimeout ?? defaults.exitTimeout, "exitTimeout"),
   pages: options.pages ?? defaults.pages,
   inputRounds: options.inputRounds ?? defaults.inputRounds,
   resumption: options.resumption ?? defaults.resumption,

@@ -3,11 +3,16 @@
  *
  * @since 0.1.0
  */
+import * as NodeChildProcessSpawner from "@effect/platform-node/NodeChildProcessSpawner"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodePath from "@effect/platform-node/NodePath"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
 import type * as Scope from "effect/Scope"
 import { InvalidInput, type McpError } from "../errors/McpError.ts"
+import * as ChildPipes from "../internal/node/childPipes.ts"
 import * as GuardedPool from "../internal/node/guardedPool.ts"
 import { inOwnScope } from "../internal/ownScope.ts"
 import * as ByteBudget from "./ByteBudget.ts"
@@ -34,6 +39,19 @@ export interface HttpOptions extends McpConnection.HttpOptions {
    * Where it may connect. Default: `EgressGuard.standard`. Connections with the same policy share one pool.
    */
   readonly guard?: EgressGuard.Policy | undefined
+  /**
+   * How much it may read. Default: 8 MiB a connection.
+   */
+  readonly budget?: ByteBudget.Options | undefined
+}
+
+/**
+ * Options of `connectStdio` and `layerStdio`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface StdioOptions extends McpConnection.StdioOptions {
   /**
    * How much it may read. Default: 8 MiB a connection.
    */
@@ -69,6 +87,14 @@ const guardedPool = (policy: EgressGuard.Policy): Layer.Layer<HttpExchange | Egr
   return pool
 }
 
+const makeBudget = (
+  options: ByteBudget.Options | undefined
+): Effect.Effect<ByteBudget.ByteBudget["Service"], McpError> =>
+  Effect.try({
+    try: () => ByteBudget.make(options),
+    catch: () => new InvalidInput({ operation: "connect", server: undefined, detail: "the budget is not a size" })
+  })
+
 /**
  * Connects over Streamable HTTP with everything wired, for servers that are known at run time. The connection lasts as
  * long as the scope; connections that are open at the same time under one guard policy share one pool.
@@ -85,10 +111,7 @@ export const connectHttp = (
       sharedPools,
       yield* Effect.scope
     )
-    const budget = yield* Effect.try({
-      try: () => ByteBudget.make(options.budget),
-      catch: () => new InvalidInput({ operation: "connect", server: undefined, detail: "the budget is not a size" })
-    })
+    const budget = yield* makeBudget(options.budget)
     return yield* Effect.provideContext(
       McpConnection.connectHttp(options),
       Context.add(pool, ByteBudget.ByteBudget, budget)
@@ -103,3 +126,36 @@ export const connectHttp = (
  */
 export const layerHttp = (options: HttpOptions): Layer.Layer<McpConnection.McpConnection, McpError> =>
   Layer.effect(McpConnection.McpConnection, connectHttp(options))
+
+const layerSpawner: Layer.Layer<ChildProcessSpawner> = Layer.effect(
+  ChildProcessSpawner,
+  Effect.map(ChildProcessSpawner, ChildPipes.closing)
+).pipe(
+  Layer.provide(NodeChildProcessSpawner.layer),
+  Layer.provide(Layer.merge(NodeFileSystem.layer, NodePath.layer))
+)
+
+/**
+ * Starts a process and connects to it with everything wired, for servers that are known at run time. The connection lasts
+ * as long as the scope.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const connectStdio = (
+  options: StdioOptions
+): Effect.Effect<McpConnection.Service, McpError, Scope.Scope> =>
+  Effect.flatMap(makeBudget(options.budget), (budget) =>
+    McpConnection.connectStdio(options).pipe(
+      Effect.provideService(ByteBudget.ByteBudget, budget),
+      Effect.provide(layerSpawner)
+    ))
+
+/**
+ * As `connectStdio`, as a layer.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerStdio = (options: StdioOptions): Layer.Layer<McpConnection.McpConnection, McpError> =>
+  Layer.effect(McpConnection.McpConnection, connectStdio(options))

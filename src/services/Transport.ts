@@ -32,6 +32,7 @@
  * @since 0.1.0
  */
 import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import type { McpError } from "../errors/McpError.ts"
 import type { Response, ServerMessage } from "../schema/JsonRpc.ts"
@@ -159,4 +160,10 @@ export class Transport extends Context.Service<Transport, {
       message: Pick<Outgoing, "operation" | "version" | "meter"> & { readonly onOpen: () => void }
     ) => Effect.Effect<void, McpError>)
     | undefined
+  /**
+   * How long `server/discover` may stay unanswered until the server is taken for a legacy one, which it is as well where
+   * its process exits instead: revision 2026-07-28, basic/transports/stdio, "Backward Compatibility". A transport that
+   * says so starts such a process once more for `initialize`. Left out where every server answers something.
+   */
+  readonly probeTimeout?: Duration.Duration | undefined
 }>()("effect-mcp-client/Transport") {}

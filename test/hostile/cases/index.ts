@@ -1,5 +1,5 @@
 /**
- * All cases, by section of the catalogue.
+ * All cases over HTTP, by section of the catalogue.
  */
 import type { Section } from "../kit/catalogue.ts"
 import type { Case } from "../kit/suite.ts"
@@ -26,7 +26,7 @@ import { serverRequests } from "./serverRequests.ts"
 import { whereItMayConnect } from "./whereItMayConnect.ts"
 import { words } from "./words.ts"
 
-export const cases: Readonly<Record<Section, ReadonlyArray<Case>>> = {
+export const cases: Readonly<Record<Exclude<Section, "stdio">, ReadonlyArray<Case>>> = {
   "Event streams": [...eventStreams, ...brokenStreams, ...resumption, ...serverRequests],
   HTTP: [
     ...httpFraming,

@@ -7,6 +7,7 @@ export const sections = {
   "Where it may connect": [20, 24],
   "JSON and JSON-RPC": [25, 28],
   "Lists and results": [29, 35],
+  stdio: [36, 38],
   Lifetimes: [39, 40]
 } as const satisfies Record<string, readonly [first: number, last: number]>
 
@@ -48,6 +49,9 @@ export const rows: Readonly<Record<number, string>> = {
   33: "annotations that would become bad headers",
   34: "content blocks of every kind and none",
   35: "control and direction characters in the server's words",
+  36: "standard output that is noise, endless, cut short or in crumbs",
+  37: "processes that exit, or never start",
+  38: "processes that do not read, do not go, or leave others behind",
   39: "interrupting and closing at every step",
   40: "versions that nobody speaks"
 }

@@ -1,0 +1,117 @@
+/**
+ * Lines that wait to be written, by one writer, one after another.
+ *
+ * Each belongs to somebody who waits for it, and who can take it back until it is being written: what waits at a reader
+ * that does not read is no more than what somebody still wants to send.
+ */
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Stream from "effect/Stream"
+
+/**
+ * @see make
+ */
+export interface Outbox<E> {
+  /**
+   * Puts a line at the end, without its newline. `onWritten` is told when the writer has had it, or never will. The
+   * answer takes the line back.
+   */
+  readonly push: (line: string, onWritten?: (written: Exit.Exit<void, E>) => void) => () => void
+  /**
+   * What is to be written, for one writer. It ends after the last line once `end` was called.
+   */
+  readonly bytes: Stream.Stream<Uint8Array>
+  readonly end: () => void
+  /**
+   * Nobody writes any more.
+   */
+  readonly fail: (reason: E) => void
+}
+
+/**
+ * Lines that are written at the same time, up to so many characters.
+ */
+const maxTogether = 64 * 1024
+
+interface Waiting<E> {
+  readonly line: string
+  readonly onWritten: ((written: Exit.Exit<void, E>) => void) | undefined
+}
+
+/**
+ * Nothing waits yet.
+ */
+export const make = <E>(): Outbox<E> => {
+  const encoder = new TextEncoder()
+  const waiting = new Set<Waiting<E>>()
+  let writing: Array<Waiting<E>> = []
+  let isEnded = false
+  let failure: Exit.Exit<never, E> | undefined
+
+  const takeSome = (): Uint8Array => {
+    let together = ""
+    for (const each of waiting) {
+      if (together !== "" && together.length + each.line.length > maxTogether) break
+      waiting.delete(each)
+      writing.push(each)
+      together += `${each.line}\n`
+    }
+    return encoder.encode(together)
+  }
+
+  const settle = (entries: Iterable<Waiting<E>>, written: Exit.Exit<void, E>): void => {
+    for (const { onWritten } of entries) onWritten?.(written)
+  }
+
+  const asleep = (): void => {}
+  let wake = asleep
+
+  const take = (): Effect.Effect<readonly [Uint8Array], Cause.Done> =>
+    waiting.size > 0 ? Exit.succeed([takeSome()] as const) : Cause.done()
+
+  /**
+   * The writer comes back once what it was given is on its way.
+   */
+  const next: Effect.Effect<readonly [Uint8Array], Cause.Done> = Effect.suspend(() => {
+    const written = writing
+    writing = []
+    settle(written, Exit.void)
+    if (waiting.size > 0 || isEnded) return take()
+    return Effect.callback((resume) => {
+      // Once, since what it takes is the writer's: the next time there may be nobody to have it.
+      wake = () => {
+        wake = asleep
+        resume(take())
+      }
+      return Effect.sync(() => {
+        wake = asleep
+      })
+    })
+  })
+
+  return {
+    push: (line, onWritten) => {
+      if (failure !== undefined) {
+        onWritten?.(failure)
+        return () => {}
+      }
+      const added = { line, onWritten }
+      waiting.add(added)
+      wake()
+      return () => waiting.delete(added)
+    },
+    bytes: Stream.fromPull(Effect.succeed(next)),
+    end: () => {
+      isEnded = true
+      wake()
+    },
+    fail: (reason) => {
+      failure ??= Exit.fail(reason)
+      const unsent = [...writing, ...waiting]
+      writing = []
+      waiting.clear()
+      settle(unsent, failure)
+    }
+  }
+}
