@@ -166,7 +166,8 @@ const tinyValues = (name: string, value: string): Costly => ({
   answer: (size) => withMuch(structured, chunk(repeated(value, Math.floor(size / value.length)))),
   size: 8 * MiB,
   outcome: "ok",
-  budget: 16 * MiB
+  // A value for every eight bytes of it.
+  budget: 64 * MiB
 })
 
 /**

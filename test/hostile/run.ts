@@ -41,7 +41,7 @@ const showMeasured = Effect.gen(function*() {
   const good = yield* Workers.goodServers
   showFigures(["memory over the idle client", "peak", "bound", ""], yield* Measured.memory(good))
   showFigures(
-    ["time of the event loop", "in all", "longest block", "for twice the input", ""],
+    ["time of the event loop", "in all", "longest block", "by the clock", "for twice the input", ""],
     yield* Measured.cpu(good)
   )
 })
