@@ -83,7 +83,8 @@ const decideAnswer: (reason: McpError.ServerAnsweredReason) => Action = Match.va
   InputRequired: always("ask the operator"),
   PaginationLoop: always("ask the operator"),
   Unreadable: always("ask the operator"),
-  UnknownResultType: always("ask the operator")
+  UnknownResultType: always("ask the operator"),
+  TaskUnfinished: always("tell the model")
 })
 
 const decideFailure: (reason: McpError.ConnectionFailedReason) => Action = Match.valueTags({

@@ -61,6 +61,18 @@ const oldVersion: Yields = Effect.gen(function*() {
   return yield* connect(server.url)
 })
 
+const cancelledTask: Yields = Effect.gen(function*() {
+  const task = { taskId: "1", createdAt: "", lastUpdatedAt: "", ttlMs: null }
+  const capabilities = { tools: {}, extensions: { "io.modelcontextprotocol/tasks": {} } }
+  const server = yield* Raw.make(Raw.modern({
+    "server/discover": (socket, request) => Raw.sendResult(socket, request, { ...Raw.discoverResult, capabilities }),
+    "tools/call": (socket, request) =>
+      Raw.sendResult(socket, request, { ...task, resultType: "task", status: "working", pollIntervalMs: 0 }),
+    "tasks/get": (socket, request) => Raw.sendResult(socket, request, { ...task, status: "cancelled" })
+  }))
+  return yield* (yield* connect(server.url)).callTool("t")
+})
+
 const walks: ReadonlyArray<readonly [string, string, Yields]> = [
   ["Unauthorized", "a 401", onCall((socket) => Raw.send(socket, 401, {}))],
   [
@@ -94,6 +106,7 @@ const walks: ReadonlyArray<readonly [string, string, Yields]> = [
     "a result of an unknown type",
     onCall((socket, request) => Raw.sendResult(socket, request, { resultType: "poem" }))
   ],
+  ["ServerAnswered/TaskUnfinished", "a task that the server cancels", cancelledTask],
   ["ConnectionFailed/Unreachable", "a refused port", refusedPort],
   ["ConnectionFailed/EgressDenied", "a refused address", onConnect("http://169.254.169.254/")],
   [

@@ -18,6 +18,7 @@ import { type ClientFeatures, Elicitation, McpCache, McpConnection, type Root } 
 import { connect } from "./support/connect.ts"
 import { listen } from "./support/listen.ts"
 import * as ScriptedModel from "./support/scriptedModel.ts"
+import { until } from "./support/until.ts"
 
 const freePort: Effect.Effect<number> = Effect.callback((resume) => {
   const server = Net.createServer().listen(0, "127.0.0.1", () => {
@@ -126,6 +127,34 @@ describe("official servers", () => {
         assert.isString(weather.conditions)
       }))
       assert.strictEqual(seen.at(-1), "DELETE")
+    }), 30_000)
+
+  it.live("everything: a tool that has to be called as a task, and one that is given up", () =>
+    Effect.gen(function*() {
+      const { seen, url } = yield* counting(yield* everything("streamableHttp"))
+      const connection = yield* connect(url)
+      const told: Array<string | undefined> = []
+      const result = yield* connection.callTool("simulate-research-query", { topic: "tea" }, {
+        onProgress: ({ message }) => Effect.sync(() => told.push(message))
+      })
+      assert.include(result.text, "Research Report: tea")
+      assert.includeMembers(told, ["Analyzing content..."])
+      assert.includeMembers(seen, ["tools/list", "tools/call", "tasks/get", "tasks/result"])
+
+      const calling = yield* Effect.forkChild(connection.callTool("simulate-research-query", { topic: "coffee" }))
+      const before = seen.length
+      yield* until(() => seen.slice(before).includes("tasks/get"))
+      yield* Fiber.interrupt(calling)
+      yield* until(() => seen.includes("tasks/cancel"))
+    }), 30_000)
+
+  it.live("everything: a task that asks the user", () =>
+    Effect.gen(function*() {
+      const form = () => Effect.succeed(Elicitation.accept({ interpretation: "snake" }))
+      const url = `http://127.0.0.1:${yield* everything("streamableHttp")}/mcp`
+      const connection = yield* connect(url, { features: { elicitation: { form } } })
+      const { text } = yield* connection.callTool("simulate-research-query", { topic: "python", ambiguous: true })
+      assert.include(text, "Research Report: python (snake)")
     }), 30_000)
 
   it.live("everything, as a model's toolkit", () =>

@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import type { McpConnection, McpError } from "../src/index.ts"
+import { Elicitation, type McpConnection, type McpError } from "../src/index.ts"
 import * as Stdio from "./support/stdio.ts"
 
 const require = createRequire(import.meta.url)
@@ -106,6 +106,24 @@ describe("over stdio", () => {
           concurrency: "unbounded"
         })
         assert.deepStrictEqual(answers.map(({ text }) => text), messages.map((message) => `Echo: ${message}`))
+      }),
+    30_000
+  )
+
+  it.live(
+    "server-everything: a tool that has to be called as a task, which asks the user",
+    () =>
+      Effect.gen(function*() {
+        const stdio = yield* Stdio.make
+        const form = () => Effect.succeed(Elicitation.accept({ interpretation: "snake" }))
+        const connection = yield* stdio.connect({
+          command: process.execPath,
+          args: [everything, "stdio"],
+          policy: Stdio.quick({ exitTimeout: "2 seconds" }),
+          features: { elicitation: { form } }
+        })
+        const { text } = yield* connection.callTool("simulate-research-query", { topic: "python", ambiguous: true })
+        assert.include(text, "Research Report: python (snake)")
       }),
     30_000
   )

@@ -115,9 +115,47 @@ export class UnknownResultType extends Data.TaggedError("UnknownResultType")<{
 }
 
 /**
+ * The call was made a task, and that brings no result: the server has cancelled it (`status` is `"cancelled"`), or the
+ * policy has given up (`status` is the last one seen) and the task was cancelled from here.
+ *
+ * `looks` is how often it was looked at. `statusMessage` is the server's own; it is escaped and cut off as the message of
+ * `RpcError`. The extension `io.modelcontextprotocol/tasks`, and revision 2025-11-25, basic/utilities/tasks.
+ *
  * @category reasons
  * @since 0.1.0
  */
-export type ServerAnsweredReason = RpcError | InputRequired | PaginationLoop | Unreadable | UnknownResultType
+export class TaskUnfinished extends Data.TaggedError("TaskUnfinished")<{
+  readonly status: string
+  readonly statusMessage: string | undefined
+  readonly looks: number
+}> {
+  constructor(props: {
+    readonly status: string
+    readonly statusMessage: string | undefined
+    readonly looks: number
+  }) {
+    const { statusMessage } = props
+    super({ ...props, statusMessage: statusMessage && printable(statusMessage, maxMessageLength) })
+  }
+
+  override get message(): string {
+    const said = this.statusMessage === undefined ? "" : `: ${this.statusMessage}`
+    return this.status === "cancelled"
+      ? `the server cancelled the task${said}`
+      : `the task is not done: given up after ${this.looks} ${plural(this.looks, "look")} (${this.status})${said}`
+  }
+}
+
+/**
+ * @category reasons
+ * @since 0.1.0
+ */
+export type ServerAnsweredReason =
+  | RpcError
+  | InputRequired
+  | PaginationLoop
+  | Unreadable
+  | UnknownResultType
+  | TaskUnfinished
 
 const plural = (count: number, word: string): string => count === 1 ? word : `${word}s`

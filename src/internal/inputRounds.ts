@@ -5,7 +5,9 @@
  * once more.
  */
 import * as Effect from "effect/Effect"
+import * as Pull from "effect/Pull"
 import * as Result from "effect/Result"
+import * as Schedule from "effect/Schedule"
 import {
   InputRequired,
   type McpError,
@@ -68,10 +70,10 @@ const paramsOf = (request: unknown): JsonObject => {
 const methodsOf = (requests: ReadonlyArray<unknown>): ReadonlyArray<string> => [...new Set(requests.map(methodOf))]
 
 const toRound = (attempt: Attempt, { undeclared }: Features): InputRound => {
-  if (attempt.type === "complete") return { done: true }
   if (attempt.type === "visit_required") {
     return { done: false, requests: [elicitation], unanswerable: [], requestState: undefined }
   }
+  if (attempt.type !== "input_required") return { done: true }
   const { inputRequests, requestState } = attempt.result
   const requests = isJsonObject(inputRequests) ? Object.values(inputRequests) : undefined
   const nobodys = requests?.filter((request) => undeclared(methodOf(request), paramsOf(request)) !== undefined)
@@ -100,6 +102,35 @@ export interface Options {
   readonly answered: (reason: ServerAnsweredReason) => ServerAnswered
 }
 
+const askAll = <A>(asks: ReadonlyArray<Effect.Effect<A, McpError>>): Effect.Effect<Array<A>, McpError> =>
+  Effect.all(asks, { concurrency: maxAtOnce })
+
+/**
+ * The answers to all that a server asks for in one round, as the text of `inputResponses`. Where one is not to be had, the
+ * others are of no use.
+ */
+const inputResponses = (
+  inputRequests: JsonObject,
+  rounds: number,
+  { answered, features }: Pick<Options, "answered" | "features">
+): Effect.Effect<string, McpError> => {
+  const requests = Object.entries(inputRequests)
+  if (requests.length > maxRequests) {
+    return Effect.fail(answered(new Unreadable({ detail: `more than ${maxRequests} requests for input` })))
+  }
+  const asks: Array<Effect.Effect<string, McpError>> = []
+  for (const [key, request] of requests) {
+    const method = methodOf(request)
+    const ask = features.prepare(method, paramsOf(request))
+    if (Result.isFailure(ask)) return Effect.fail(answered(new Unreadable({ detail: `${method}: ${ask.failure}` })))
+    asks.push(Effect.matchEffect(ask.success, {
+      onFailure: () => Effect.fail(answered(new InputRequired({ rounds, requests: [method] }))),
+      onSuccess: ({ text }) => Effect.succeed(`${JSON.stringify(key)}:${text}`)
+    }))
+  }
+  return Effect.map(askAll(asks), (members) => `{${members.join(",")}}`)
+}
+
 /**
  * Goes from the first answer that asks for input to the final result.
  */
@@ -108,31 +139,6 @@ export const run = (first: Attempt, options: Options): Effect.Effect<JsonObject,
     const { again, answered, features, policy, within } = options
     let latest = first
     let rounds = 0
-
-    const askAll = <A>(
-      asks: ReadonlyArray<Effect.Effect<A, McpError>>
-    ): Effect.Effect<Array<A>, McpError> => Effect.all(asks, { concurrency: maxAtOnce })
-
-    /**
-     * The answers to all that a result asks for. Where one is not to be had, the others are of no use.
-     */
-    const inputResponses = (inputRequests: JsonObject): Effect.Effect<string, McpError> => {
-      const requests = Object.entries(inputRequests)
-      if (requests.length > maxRequests) {
-        return Effect.fail(answered(new Unreadable({ detail: `more than ${maxRequests} requests for input` })))
-      }
-      const asks: Array<Effect.Effect<string, McpError>> = []
-      for (const [key, request] of requests) {
-        const method = methodOf(request)
-        const ask = features.prepare(method, paramsOf(request))
-        if (Result.isFailure(ask)) return Effect.fail(answered(new Unreadable({ detail: `${method}: ${ask.failure}` })))
-        asks.push(Effect.matchEffect(ask.success, {
-          onFailure: () => Effect.fail(answered(new InputRequired({ rounds, requests: [method] }))),
-          onSuccess: ({ text }) => Effect.succeed(`${JSON.stringify(key)}:${text}`)
-        }))
-      }
-      return Effect.map(askAll(asks), (members) => `{${members.join(",")}}`)
-    }
 
     /**
      * Has the user visit all pages. Where they do not, the error stays.
@@ -162,7 +168,8 @@ export const run = (first: Attempt, options: Options): Effect.Effect<JsonObject,
       const { inputRequests, requestState } = attempt.result
       const state = typeof requestState === "string" ? `,"requestState":${JSON.stringify(requestState)}` : ""
       return isJsonObject(inputRequests)
-        ? Effect.map(within(inputResponses(inputRequests)), (responses) => `,"inputResponses":${responses}${state}`)
+        ? Effect.map(within(inputResponses(inputRequests, rounds, options)), (responses) =>
+          `,"inputResponses":${responses}${state}`)
         : Effect.succeed(state)
     }
 
@@ -179,7 +186,9 @@ export const run = (first: Attempt, options: Options): Effect.Effect<JsonObject,
     const refused = (reason: InputRequired): McpError =>
       latest.type === "visit_required" ? latest.error : answered(reason)
     return Effect.repeat(round, policy.inputRounds).pipe(
-      Effect.mapError((error) => error instanceof InputRequired ? refused(error) : error),
+      Effect.mapError((error) =>
+        error instanceof InputRequired ? refused(error) : error
+      ),
       Effect.flatMap(() => {
         if (latest.type === "complete") return Effect.succeed(latest.result)
         const unanswered = toRound(latest, features)
@@ -188,4 +197,28 @@ export const run = (first: Attempt, options: Options): Effect.Effect<JsonObject,
         ))
       })
     )
+  })
+
+/**
+ * Input for a task, which asks for it while it goes on. Each time is a round of `policy.inputRounds`; what comes of it is
+ * the text of `inputResponses`.
+ */
+export const forTask = (
+  options: Pick<Options, "answered" | "features" | "policy">
+): Effect.Effect<(inputRequests: unknown) => Effect.Effect<string, McpError>> =>
+  Effect.map(Schedule.toStepWithSleep(options.policy.inputRounds), (step) => {
+    const { answered, features } = options
+    let rounds = 0
+    return (inputRequests) => {
+      rounds++
+      const round = toRound({ type: "input_required", result: { inputRequests } }, features)
+      const requests = round.done ? [] : round.requests ?? []
+      return step(round).pipe(
+        Pull.catchDone(() => Effect.fail(new InputRequired({ rounds, requests }))),
+        Effect.mapError((error) => error instanceof InputRequired ? answered(error) : error),
+        Effect.flatMap(() =>
+          isJsonObject(inputRequests) ? inputResponses(inputRequests, rounds, options) : Effect.succeed("{}")
+        )
+      )
+    }
   })

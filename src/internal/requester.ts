@@ -44,6 +44,7 @@ import { resultTypeOf } from "./resultType.ts"
 import * as Retrying from "./retrying.ts"
 import * as Roots from "./roots.ts"
 import * as ServerRequests from "./serverRequests.ts"
+import * as TaskSupport from "./taskSupport.ts"
 import { traced } from "./tracing.ts"
 
 /**
@@ -73,13 +74,18 @@ export interface Call {
   readonly members: string
   readonly name?: string | undefined
   readonly parameterHeaders?: ReadonlyArray<string> | undefined
+  /**
+   * Whether the server answers when something has come to its end, so that the request has the time of its operation.
+   */
+  readonly waits?: boolean | undefined
 }
 
 /**
- * A result: the final one, or one that asks for input (revision 2026-07-28, basic/patterns/mrtr).
+ * A result: the final one, one that asks for input (revision 2026-07-28, basic/patterns/mrtr), or a task that will have
+ * it.
  */
 export interface Outcome {
-  readonly type: "complete" | "input_required"
+  readonly type: "complete" | "input_required" | "task"
   readonly result: JsonObject
 }
 
@@ -128,13 +134,14 @@ export interface Requester {
    */
   readonly features: Features.Features
   /**
-   * Runs something of the application's in what is left of an operation's time.
+   * Runs something that is no request in what is left of an operation's time.
    */
   readonly within: <A>(operation: Operation, effect: Effect.Effect<A, McpError>) => Effect.Effect<A, McpError>
   /**
-   * Reads a reply: an error fails, and so does a result of a type that nobody knows.
+   * Reads a reply: an error fails, and so does a result of a type that nobody knows. A task may be answered to some
+   * requests alone.
    */
-  readonly outcome: (operation: Operation, reply: Reply) => Effect.Effect<Outcome, McpError>
+  readonly outcome: (operation: Operation, reply: Reply, mayBeTask?: boolean) => Effect.Effect<Outcome, McpError>
   /**
    * That of the connection.
    */
@@ -281,7 +288,7 @@ export const make = Effect.fnUntraced(function*(
   const attempt = (
     operation: Operation,
     writer: Envelope.Writer,
-    { members, method, name, parameterHeaders }: Call
+    { members, method, name, parameterHeaders, waits }: Call
   ): Effect.Effect<Reply, McpError> =>
     Effect.suspend(() => {
       const { meta, meter } = operation
@@ -300,7 +307,9 @@ export const make = Effect.fnUntraced(function*(
         meter
       }
       const { hear } = operation
-      return bounded(operation, (ownTime) => {
+      return bounded(operation, (time) => {
+        const ownTime = waits === true ? { hold: time.hold, restart: time.hold } : time
+        if (waits === true) ownTime.hold()
         const sent = cancellable({ ...request, ownTime })
         return hear === undefined
           ? sent
@@ -368,7 +377,11 @@ export const make = Effect.fnUntraced(function*(
   )
   const { version } = negotiated
   agreed = version
-  const writer = writerFor(version)
+  const writer = Envelope.make(
+    version,
+    clientInfo,
+    TaskSupport.declare(features.capabilities(version), negotiated)
+  )
   const { follow } = transport
   const ownStream = follow === undefined ? OwnStream.none : OwnStream.make(
     scope,
@@ -434,12 +447,16 @@ export const make = Effect.fnUntraced(function*(
     })
   }
 
-  const readOutcome = ({ name }: Operation, reply: Reply): Effect.Effect<Outcome, McpError> => {
+  const readOutcome = (
+    { name }: Operation,
+    reply: Reply,
+    mayBeTask: boolean | undefined
+  ): Effect.Effect<Outcome, McpError> => {
     const { response, status } = reply
     if ("error" in response) return Effect.fail(answered(name, new RpcError({ ...response.error, status })))
     const { result } = response
     if (!ProtocolVersion.isModern(version)) return Effect.succeed({ type: "complete", result })
-    const type = resultTypeOf(result)
+    const type = resultTypeOf(result, mayBeTask)
     return Result.isFailure(type)
       ? Effect.fail(answered(name, type.failure))
       : Freshness.heard({ type: type.success, result }, reply)
@@ -507,8 +524,8 @@ export const make = Effect.fnUntraced(function*(
     setLogLevel: (level) => {
       logLevel = level
     },
-    outcome: (operation, reply) => {
-      const read = readOutcome(operation, reply)
+    outcome: (operation, reply, mayBeTask) => {
+      const read = readOutcome(operation, reply, mayBeTask)
       return dropped.isEmpty() ? read : Effect.andThen(dropped.note, read)
     }
   }

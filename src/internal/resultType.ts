@@ -6,13 +6,15 @@ import { UnknownResultType, Unreadable } from "../errors/McpError.ts"
 import type { JsonObject } from "../schema/Json.ts"
 
 /**
- * A result that says nothing is complete.
+ * A result that says nothing is complete. `task` is a type of the extension `io.modelcontextprotocol/tasks`, and known
+ * where a task may be answered.
  */
 export const resultTypeOf = (
-  result: JsonObject
-): Result.Result<"complete" | "input_required", UnknownResultType | Unreadable> => {
+  result: JsonObject,
+  mayBeTask = false
+): Result.Result<"complete" | "input_required" | "task", UnknownResultType | Unreadable> => {
   const type = result["resultType"] ?? "complete"
-  if (type === "complete" || type === "input_required") return Result.succeed(type)
+  if (type === "complete" || type === "input_required" || (type === "task" && mayBeTask)) return Result.succeed(type)
   return Result.fail(
     typeof type === "string"
       ? new UnknownResultType({ resultType: type })

@@ -4,6 +4,7 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { McpError } from "../errors/McpError.ts"
+import { isJsonObject } from "../schema/Json.ts"
 import { errorCodes } from "../schema/JsonRpc.ts"
 import * as ProtocolVersion from "../schema/ProtocolVersion.ts"
 import * as Tool from "../schema/Tool.ts"
@@ -16,12 +17,23 @@ import { mayMirror, type MirroredParameter, mirroredParameters, parameterHeaders
 import * as Listing from "./listing.ts"
 import * as Outputs from "./outputs.ts"
 import type { Operation, Outcome, Requester } from "./requester.ts"
+import * as Tasks from "./tasks.ts"
+import * as TaskSupport from "./taskSupport.ts"
+import * as TaskTools from "./taskTools.ts"
 
 const kind: Listing.Kind<Tool.Tool> = {
   method: "tools/list",
   entries: "tools",
   fromWire: Tool.fromWire,
   key: "name"
+}
+
+/**
+ * What came of sending a call, and whether it was sent as a task.
+ */
+interface Sent {
+  readonly reply: Reply
+  readonly isTask: boolean
 }
 
 /**
@@ -38,6 +50,12 @@ export const make = (
   // What the last listing said is mirrored, by tool.
   let mirrored: ReadonlyMap<string, ReadonlyArray<MirroredParameter>> = new Map()
   const outputs = Outputs.make(policy.validateOutput)
+
+  const dialect = TaskSupport.dialectOf(requester.negotiated)
+  const followTask = dialect && Tasks.follow(requester, policy, dialect)
+  const taskTools = dialect === "experiment"
+    ? TaskTools.make(requester, (operation) => listAll(operation, undefined))
+    : undefined
 
   const listAll = (
     operation: Operation,
@@ -56,8 +74,10 @@ export const make = (
       const listing = Listing.all(kind, requester, policy, operation, onRefused, isMirroring ? inspect : undefined)
       return Effect.map(listing, (tools) => {
         mirrored = found
-        outputs.keep(tools.values())
-        return [...tools.values()]
+        const listed = [...tools.values()]
+        taskTools?.take(listed)
+        outputs.keep(listed)
+        return listed
       })
     })
 
@@ -80,29 +100,54 @@ export const make = (
     name: string,
     args: Arguments,
     members: string
-  ): Effect.Effect<Reply, McpError> =>
-    Effect.flatMap(
-      headersFor(operation, name, args),
-      (headers) => requester.send(operation, { method: "tools/call", members, name, parameterHeaders: headers })
-    )
+  ): Effect.Effect<Sent, McpError> =>
+    Effect.flatMap(headersFor(operation, name, args), (headers) => {
+      const isTask = taskTools?.has(name) === true
+      const call = {
+        method: "tools/call",
+        members: isTask ? members + TaskTools.member(operation) : members,
+        name,
+        parameterHeaders: headers
+      }
+      return Effect.map(requester.send(operation, call), (reply) => ({ reply, isTask }))
+    })
+
+  const readCall = (operation: Operation, { isTask, reply }: Sent): Effect.Effect<Outcome, McpError> => {
+    const read = requester.outcome(operation, reply, dialect === "extension")
+    return followTask === undefined
+      ? read
+      : Effect.flatMap(read, (outcome) => {
+        const created = isTask ? outcome.result["task"] : outcome.type === "task" ? outcome.result : undefined
+        return isJsonObject(created) ? followTask(operation, created) : Effect.succeed(outcome)
+      })
+  }
 
   /**
-   * -32020: the tool's annotations have changed, or were never listed. They are listed, and the call is sent once more:
-   * revision 2026-07-28, basic/transports/streamable-http, "Client Behavior".
+   * Lists the tools anew where the last listing may be why a call was refused, and says whether the call is to be sent
+   * once more. -32020: the tool's annotations have changed, or were never listed: revision 2026-07-28,
+   * basic/transports/streamable-http, "Client Behavior".
    */
+  const listAgain = (operation: Operation, name: string, { isTask, reply }: Sent): Effect.Effect<boolean, McpError> => {
+    const { response } = reply
+    if (isMirroring && "error" in response && response.error.code === errorCodes.headerMismatch) {
+      return Effect.as(listAll(operation, undefined), true)
+    }
+    return taskTools !== undefined && TaskTools.mayBeWhy(reply)
+      ? Effect.map(taskTools.relearn(operation), () => taskTools.has(name) !== isTask)
+      : Effect.succeed(false)
+  }
+
   const callOnce = (
     operation: Operation,
     name: string,
     args: Arguments,
     members: string
   ): Effect.Effect<Outcome, McpError> =>
-    Effect.flatMap(sendCall(operation, name, args, members), (reply) => {
-      if (!isMirroring || !("error" in reply.response) || reply.response.error.code !== errorCodes.headerMismatch) {
-        return requester.outcome(operation, reply)
-      }
-      return listAll(operation, undefined).pipe(
-        Effect.andThen(() => sendCall(operation, name, args, members)),
-        Effect.flatMap((again) => requester.outcome(operation, again))
+    Effect.flatMap(sendCall(operation, name, args, members), (sent) => {
+      if (!("error" in sent.reply.response)) return readCall(operation, sent)
+      return listAgain(operation, name, sent).pipe(
+        Effect.flatMap((again) => again ? sendCall(operation, name, args, members) : Effect.succeed(sent)),
+        Effect.flatMap((last) => readCall(operation, last))
       )
     })
 
@@ -132,9 +177,10 @@ export const make = (
         read: Tool.callResultFromWire,
         send: (operation, more) => {
           const call = callOnce(operation, name, success, members + more)
+          const learnt = taskTools === undefined ? call : Effect.andThen(taskTools.learn(operation), call)
           return isChecked
-            ? Effect.andThen(requester.within(operation, outputs.ready(listAll(operation, undefined))), call)
-            : call
+            ? Effect.andThen(requester.within(operation, outputs.ready(listAll(operation, undefined))), learnt)
+            : learnt
         },
         check: isChecked ? (result) => outputs.check(name, result) : undefined
       }, options)

@@ -94,6 +94,20 @@ export const classify = (value: unknown): Result.Result<Classified, string> => {
 export const isNobodysId = (id: unknown): boolean => id === null || id === undefined || id === ""
 
 /**
+ * Reads an error. The failure says what is wrong.
+ */
+export const errorFromWire = (error: unknown): Result.Result<ErrorResponse["error"], string> => {
+  if (!isJsonObject(error)) return Result.fail("an error that is not an object")
+  const { code, data, message } = error
+  if (typeof code !== "number" || !Number.isInteger(code)) return Result.fail("an error without an integer code")
+  return Result.succeed({
+    code,
+    message: typeof message === "string" ? message : "",
+    ...(data === undefined ? {} : { data })
+  })
+}
+
+/**
  * Reads the response to the request with this id. The failure says what is wrong.
  */
 export const readResponse = (message: JsonObject, id: number): Result.Result<Response, string> => {
@@ -103,17 +117,7 @@ export const readResponse = (message: JsonObject, id: number): Result.Result<Res
   if (error !== undefined) {
     const anonymous = isNobodysId(message["id"])
     if (message["id"] !== id && !anonymous) return Result.fail("a response to another request")
-    if (!isJsonObject(error)) return Result.fail("an error that is not an object")
-    const code = error["code"]
-    if (typeof code !== "number" || !Number.isInteger(code)) return Result.fail("an error without an integer code")
-    return Result.succeed({
-      anonymous,
-      error: {
-        code,
-        message: typeof error["message"] === "string" ? error["message"] : "",
-        ...(error["data"] === undefined ? {} : { data: error["data"] })
-      }
-    })
+    return Result.map(errorFromWire(error), (read) => ({ anonymous, error: read }))
   }
   if (message["id"] !== id) return Result.fail("a response to another request")
   return isJsonObject(result)
@@ -125,6 +129,7 @@ export const readResponse = (message: JsonObject, id: number): Result.Result<Res
  * Error codes that decide what happens next: revision 2026-07-28, basic/index, "Error Codes".
  */
 export const errorCodes = {
+  invalidRequest: -32600,
   methodNotFound: -32601,
   invalidParams: -32602,
   internalError: -32603,

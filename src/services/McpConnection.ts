@@ -86,7 +86,8 @@ export interface ListOptions {
  */
 export interface CallOptions {
   /**
-   * For the whole call. Default: 2 minutes, and 30 seconds for each request that it takes.
+   * For the whole call. Default: 2 minutes, and 30 seconds for each request that it takes. A call that the server makes a
+   * task may want more: `"1 hour"`.
    */
   readonly timeout?: Duration.Input | undefined
   /**
@@ -101,7 +102,8 @@ export interface CallOptions {
   /**
    * Asks for progress, and is told of it, one report after the other, before the answer is there. Each report gives the
    * request its time once more, within that of the call. Where the callback is slower than the server, older reports are
-   * left out. Revision 2026-07-28, basic/patterns/progress.
+   * left out. Of a call that is a task, each new status is told as well, as the `message` of a report whose `progress`
+   * counts them where the server counts nothing. Revision 2026-07-28, basic/patterns/progress.
    */
   readonly onProgress?: ((progress: Progress) => Effect.Effect<void>) | undefined
 }
@@ -153,6 +155,11 @@ export interface Service {
   readonly listTools: (options?: ListOptions) => Effect.Effect<ReadonlyArray<Tool>, McpError>
   /**
    * Calls a tool. Arguments are a value, or `JsonText` whose bytes are sent unaltered; none are sent as `{}`.
+   *
+   * A server may make the call a task: it is polled under `McpPolicy.taskPolling` within the time of the call, and
+   * cancelled at the server where the call is given up (not where the connection is closed). It fails with `ServerAnswered`, reason `TaskUnfinished`, where
+   * the server cancels it, and `InputRequired`, where it asks for input that nobody gives. The extension
+   * `io.modelcontextprotocol/tasks`, and revision 2025-11-25, basic/utilities/tasks.
    *
    * A result with `isError` is a success: it is the tool's verdict. Fails with `InvalidInput` for arguments that are not
    * one JSON object, with `CapabilityMissing` where the server declared no tools, with `ServerAnswered` where it refuses,

@@ -56,6 +56,17 @@ export type StreamEnd =
   | { readonly done: false; readonly progressed: boolean; readonly retry: Duration.Duration | undefined }
 
 /**
+ * What a look at a task brought: that it is over (`done`), or that it is not, or, with `lost`, no answer at all.
+ * `pollInterval` is how long the server wants us to wait before the next.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type TaskPoll =
+  | { readonly done: true }
+  | { readonly done: false; readonly lost: boolean; readonly pollInterval: Duration.Duration | undefined }
+
+/**
  * @category models
  * @since 0.1.0
  */
@@ -99,6 +110,11 @@ export interface McpPolicy {
    * `Unreachable`, and is not sent again.
    */
   readonly resumption: Schedule.Schedule<unknown, StreamEnd>
+  /**
+   * Goes from one look at a task to the next. Where it gives up, the task is cancelled at the server, and the call fails
+   * with `TaskUnfinished`, or as the last look did where that brought no answer.
+   */
+  readonly taskPolling: Schedule.Schedule<unknown, TaskPoll>
   /**
    * Goes from a request that may be sent again to its next attempt. Default: none, so that nothing is sent twice.
    */
@@ -261,6 +277,61 @@ export const resumption = (options?: ResumptionOptions): Schedule.Schedule<numbe
 }
 
 /**
+ * Options of `taskPolling`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface TaskPollingOptions {
+  /**
+   * In a row, that brought no answer. Default: 5.
+   */
+  readonly maxLost?: number | undefined
+  /**
+   * In all. Default: 10,000.
+   */
+  readonly maxTotal?: number | undefined
+  /**
+   * Bounds of the wait that a server asks for with `pollIntervalMs` (`pollInterval` at revision 2025-11-25). Default:
+   * 100 ms and 30 s.
+   */
+  readonly minDelay?: Duration.Input | undefined
+  readonly maxDelay?: Duration.Input | undefined
+  /**
+   * The wait where the server asks for none. Default: 1 s.
+   */
+  readonly delay?: Duration.Input | undefined
+}
+
+/**
+ * The polling loop of tasks: stops when the task is over, and gives up after so many looks in a row that brought no
+ * answer, and so many in all. The deadline of the call goes before both. Throws where a bound is none. The extension
+ * `io.modelcontextprotocol/tasks` of revision 2026-07-28, "Task Polling"; revision 2025-11-25, basic/utilities/tasks,
+ * "Getting Tasks".
+ *
+ * @category schedules
+ * @since 0.1.0
+ */
+export const taskPolling = (options?: TaskPollingOptions): Schedule.Schedule<number, TaskPoll> => {
+  const maxLost = count(options?.maxLost ?? 5, "maxLost")
+  const maxTotal = count(options?.maxTotal ?? 10_000, "maxTotal")
+  const bounds = {
+    minimum: duration(options?.minDelay ?? "100 millis", "minDelay"),
+    maximum: duration(options?.maxDelay ?? "30 seconds", "maxDelay")
+  }
+  const delay = duration(options?.delay ?? "1 second", "delay")
+  return Schedule.fromStepWithMetadata(Effect.sync(() => {
+    let lost = 0
+    return ({ attempt, input }: Schedule.InputMetadata<TaskPoll>) => {
+      if (input.done) return Cause.done(attempt)
+      lost = input.lost ? lost + 1 : 0
+      if (attempt >= maxTotal || lost >= maxLost) return Cause.done(attempt)
+      return Effect.succeed<[number, Duration.Duration]>([attempt, Duration.clamp(input.pollInterval ?? delay, bounds)])
+    }
+  }))
+}
+
+/**
  * Options of `retries`.
  *
  * @category models
@@ -321,6 +392,7 @@ export const defaults: McpPolicy = {
   pages: pages(),
   inputRounds: inputRounds(),
   resumption: resumption(),
+  taskPolling: taskPolling(),
   retries: undefined,
   validateOutput: false
 }
@@ -341,6 +413,7 @@ export interface Options {
   readonly pages?: McpPolicy["pages"] | undefined
   readonly inputRounds?: McpPolicy["inputRounds"] | undefined
   readonly resumption?: McpPolicy["resumption"] | undefined
+  readonly taskPolling?: McpPolicy["taskPolling"] | undefined
   readonly retries?: McpPolicy["retries"]
   readonly validateOutput?: boolean | undefined
 }
@@ -361,6 +434,7 @@ export const make = (options: Options): McpPolicy => ({
   pages: options.pages ?? defaults.pages,
   inputRounds: options.inputRounds ?? defaults.inputRounds,
   resumption: options.resumption ?? defaults.resumption,
+  taskPolling: options.taskPolling ?? defaults.taskPolling,
   retries: options.retries ?? defaults.retries,
   validateOutput: options.validateOutput ?? defaults.validateOutput
 })

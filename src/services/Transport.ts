@@ -80,7 +80,7 @@ export interface Outgoing {
 export interface Request extends Outgoing {
   readonly id: number
   /**
-   * `params.name` or `params.uri`, where the method has one.
+   * `params.name`, `params.uri` or `params.taskId`, where the method has one.
    */
   readonly name?: string | undefined
   /**
