@@ -10,6 +10,7 @@ import type * as Net from "node:net"
 import { ByteBudget, Credentials, McpConnection, McpError, McpPolicy } from "../src/index.ts"
 import { MockServer } from "../src/testing.ts"
 import { connect, failsWith } from "./support/connect.ts"
+import { timed } from "./support/lateness.ts"
 import * as Raw from "./support/rawServer.ts"
 import { until } from "./support/until.ts"
 
@@ -50,15 +51,15 @@ describe("a deadline of 200 ms", () => {
       Effect.gen(function*() {
         const server = yield* Raw.make(Raw.modern({ "tools/call": respond }))
         const connection = yield* connect(server.url)
-        const [elapsed, error] = yield* Effect.timed(
+        const { late, millis, value: error } = yield* timed(
           failsWith(connection.callTool("t", {}, { timeout: "200 millis" }), "ConnectionFailed/TimedOut")
         )
         assert.deepStrictEqual(
           (error as McpError.ConnectionFailed).reason,
           new McpError.TimedOut({ limit: Duration.millis(200) })
         )
-        assert.isAtLeast(Duration.toMillis(elapsed), 190)
-        assert.isAtMost(Duration.toMillis(elapsed), 300)
+        assert.isAtLeast(millis, 190)
+        assert.isAtMost(millis, 300 + late)
         yield* server.atMost(1)
       }))
   }
@@ -139,8 +140,8 @@ describe("interrupting a call", () => {
         const fiber = yield* Effect.forkChild(connection.callTool("t"))
         yield* until(() => server.requests.length === 2)
         yield* Effect.sleep(5)
-        const [elapsed] = yield* Effect.timed(Fiber.interrupt(fiber))
-        assert.isAtMost(Duration.toMillis(elapsed), 100)
+        const { late, millis } = yield* timed(Fiber.interrupt(fiber))
+        assert.isAtMost(millis, 100 + late)
         yield* server.atMost(1)
       }))
   }
@@ -175,8 +176,8 @@ describe("closing the scope", () => {
         Effect.all(Array.from({ length: 5 }, () => Effect.flip(connection.callTool("t"))), { concurrency: "unbounded" })
       )
       yield* until(() => server.methods().filter((method) => method === "tools/call").length === 5)
-      const [elapsed] = yield* Effect.timed(Scope.close(scope, Exit.void))
-      assert.isAtMost(Duration.toMillis(elapsed), 300)
+      const { late, millis } = yield* timed(Scope.close(scope, Exit.void))
+      assert.isAtMost(millis, 300 + late)
       const errors = yield* Fiber.join(pending)
       assert.deepStrictEqual(
         errors.map((error) => (error as McpError.ConnectionFailed).reason._tag),

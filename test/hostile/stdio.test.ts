@@ -3,7 +3,6 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Cause from "effect/Cause"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
@@ -11,6 +10,7 @@ import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import type { ByteBudget, McpConnection, McpError } from "../../src/index.ts"
 import { kind } from "../support/kind.ts"
+import { timed } from "../support/lateness.ts"
 import * as Stdio from "../support/stdio.ts"
 import { child } from "../support/stdio.ts"
 import { rows, sections } from "./kit/catalogue.ts"
@@ -57,8 +57,8 @@ const act = (hostile: Case, stdio: Stdio.Spawned): Effect.Effect<unknown, McpErr
     )
     if (hostile.act === "connect") return connection
     const acting = hostile.act?.(connection) ?? connection.callTool("t", {}, { timeout })
-    const [elapsed, exit] = yield* Effect.timed(Effect.exit(acting))
-    assert.isAtMost(Duration.toMillis(elapsed), timeout + overshoot, "milliseconds")
+    const { late, millis, value: exit } = yield* timed(Effect.exit(acting))
+    assert.isAtMost(millis, timeout + overshoot + late, "milliseconds")
     return yield* exit
   })
 
@@ -71,10 +71,10 @@ const outcomeOf = (exit: Exit.Exit<unknown, McpError.McpError>): string => {
 const run = (hostile: Case): Effect.Effect<void> =>
   leavingNothing(Effect.gen(function*() {
     const stdio = yield* Stdio.make
-    const [elapsed, exit] = yield* act(hostile, stdio).pipe(Effect.exit, Effect.scoped, Effect.timed)
+    const { late, millis, value: exit } = yield* act(hostile, stdio).pipe(Effect.exit, Effect.scoped, timed)
     assert.strictEqual(outcomeOf(exit), hostile.outcome)
     if (hostile.act === "connect" && hostile.deadline !== undefined) {
-      assert.isAtMost(Duration.toMillis(elapsed), hostile.deadline + overshoot, "milliseconds")
+      assert.isAtMost(millis, hostile.deadline + overshoot + late, "milliseconds")
     }
     assert.strictEqual(stdio.pids.length, hostile.starts ?? 1, "starts")
     if (stdio.pids.length > 0) yield* Stdio.nothingLeft(stdio)
