@@ -112,7 +112,7 @@ export const eitherEra = (hostile: Case, legacyDials = 2): ReadonlyArray<Case> =
   { ...hostile, name: `legacy: ${hostile.name}`, speaks: "2025-11-25", dials: legacyDials }
 ]
 
-export const limitOf = ({ deadline }: Case): number => deadline ?? 5000
+const limitOf = ({ deadline }: Case): number => deadline ?? 5000
 
 const isModern = ({ speaks }: Pick<Case, "speaks">): boolean => (speaks ?? "2026-07-28") === "2026-07-28"
 

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Raw from "../../support/rawServer.ts"
 import { cases } from "../cases/index.ts"
 import { type Costly, cpuCases, memoryCases, MiB } from "../costly.ts"
-import { type Case, limitOf, responderOf } from "../kit/suite.ts"
+import { type Case, responderOf } from "../kit/suite.ts"
 import { attempts, jobOf, longestBlock, serve } from "../measured.ts"
 import type { ClientName, Job } from "../worker.ts"
 import * as Workers from "../workers.ts"
@@ -60,6 +60,11 @@ const mostMemory = 96 * MiB
  * How long after its deadline a client must have ended, in milliseconds.
  */
 const patience = 1000
+
+/**
+ * Of a case that is not about time, in milliseconds. There are many, and some clients hang at many.
+ */
+const usualDeadline = 1000
 
 /**
  * What a case may say that peers are asked too. All else is about options of this client, or about what only it has.
@@ -135,7 +140,7 @@ const orLose = (respond: Raw.Responder, lose: () => void): Raw.Responder => (soc
  * Whether a peer was right to take what is to be refused: it never asked what is answered badly, or it asked for the
  * content encoding that this client does not ask for.
  */
-const isRightToTake = ({ answers, outcome }: Case, { requests }: Raw.RawServer): boolean => {
+const isRightToTake = ({ answers, outcome }: Case, requests: ReadonlyArray<Raw.RawRequest>): boolean => {
   if (outcome === "ok") return false
   const asked = requests.filter(({ httpMethod, message }) => Object.hasOwn(answers ?? {}, message.method ?? httpMethod))
   return asked.length === 0 ||
@@ -147,54 +152,74 @@ const isRightToTake = ({ answers, outcome }: Case, { requests }: Raw.RawServer):
  */
 const tryOnce = (hostile: Case, worker: Workers.Worker, value: string | undefined) =>
   Effect.gen(function*() {
-    const deadline = limitOf(hostile)
+    const deadline = hostile.deadline ?? usualDeadline
     let isLost = false
-    const { elsewhere, got, server } = yield* Effect.scoped(Effect.gen(function*() {
+    const served = Effect.gen(function*() {
       const elsewhere = yield* Raw.make(Raw.modern())
       const server = yield* Raw.make(orLose(responderOf(hostile, elsewhere), () => isLost = true))
       const act = typeof hostile.act === "string" ? hostile.act : "call"
       const job: Job = { url: server.url, version: versionOf(hostile), act, deadline, measure: "timer" }
-      return { elsewhere, server, got: yield* worker.ask(job, deadline + patience) }
-    }))
+      const got = yield* worker.ask(job, deadline + patience)
+      return { got, requests: server.requests, wasLed: elsewhere.connections() > 0 }
+    })
+    const { got, requests, wasLed } = yield* Effect.scoped(served)
     const strays = yield* worker.strays
-    const wasLed = elsewhere.connections() > 0
     const judged = judge({ wanted: hostile.outcome, deadline, value }, got, strays)
     const verdict: Verdict = judged === "survives" && wasLed ? "wrong" : judged
     // The next one starts with a clean slate.
     if (verdict === "balloons" || verdict === "crashes" || (got._tag === "Ended" && got.grew > mostMemory / 2)) {
       yield* worker.end
     }
-    if (isLost || (verdict === "wrong" && !wasLed && isRightToTake(hostile, server))) return undefined
+    if (isLost || (verdict === "wrong" && !wasLed && isRightToTake(hostile, requests))) return undefined
     const tried: Tried = { verdict, got, beside: wasLed ? [...strays, "led elsewhere"] : strays }
     return tried
   })
 
 /**
- * One case and all clients.
+ * One case and one client, with the digest of what this client had.
  */
-const tryAll = (hostile: Case, workers: ReadonlyMap<ClientName, Workers.Worker>, tries: number) =>
-  Effect.gen(function*() {
-    const findings: Array<Finding> = []
-    let value: string | undefined
-    for (const client of clients.filter((each) => each.speaks(versionOf(hostile)))) {
-      const once = tryOnce(hostile, workers.get(client.name)!, value)
-      let tried = yield* once
-      for (let left = tries - 1; left > 0 && tried !== undefined && isMeasured(tried); left--) tried = yield* once
-      if (tried === undefined) continue
-      if (client.name === "this" && tried.got._tag === "Ended") value = tried.got.value
-      const { name, outcome: wanted, row } = hostile
-      findings.push(toFinding({ row, name, client: client.name, wanted }, tried))
-    }
-    return findings
-  })
+interface Asked extends Tried {
+  readonly hostile: Case
+  readonly client: ClientName
+  readonly value: string | undefined
+}
+
+type Workforce = ReadonlyMap<ClientName, Workers.Worker>
 
 const startAll = (good: Workers.GoodServers) =>
   Effect.map(
     Effect.forEach(clients, ({ name }) =>
       Effect.map(Workers.make(name, good, heap), (worker) => [name, worker] as const)),
-    (workers): ReadonlyMap<ClientName, Workers.Worker> =>
+    (workers): Workforce =>
       new Map(workers)
   )
+
+const askAll = (hostile: Case, workers: Workforce) =>
+  Effect.gen(function*() {
+    const asked: Array<Asked> = []
+    let value: string | undefined
+    for (const client of clients.filter((each) => each.speaks(versionOf(hostile)))) {
+      const tried = yield* tryOnce(hostile, workers.get(client.name)!, value)
+      if (tried === undefined) continue
+      if (client.name === "this" && tried.got._tag === "Ended") value = tried.got.value
+      asked.push({ ...tried, hostile, client: client.name, value })
+    }
+    return asked
+  })
+
+/**
+ * What is measured is measured again, a few times at most. To hang twice is enough.
+ */
+const askAgain = (first: Asked, workers: Workforce) =>
+  Effect.gen(function*() {
+    const { client, hostile, value } = first
+    let last: Tried = first
+    for (let left = attempts; left > 0 && isMeasured(last); left--) {
+      last = (yield* tryOnce(hostile, workers.get(client)!, value)) ?? last
+      if (last.verdict === "hangs") break
+    }
+    return { ...first, ...last }
+  })
 
 /**
  * So many cases at once, since most of the time is spent on waiting.
@@ -202,23 +227,24 @@ const startAll = (good: Workers.GoodServers) =>
 const lanes = 4
 
 /**
- * All cases, side by side; then those once more, one by one, in which that may have been what was measured.
+ * All cases, side by side; then those once more, one by one, where that may have been what was measured.
  */
-const ofRows = (good: Workers.GoodServers): Effect.Effect<ReadonlyArray<Finding>> =>
+export const ofRows = (good: Workers.GoodServers): Effect.Effect<ReadonlyArray<Finding>> =>
   Effect.gen(function*() {
     const queue = Object.values(cases).flat().filter(isForAll).values()
-    const findings = new Map<Case, ReadonlyArray<Finding>>()
+    const asked: Array<Asked> = []
     const lane = Effect.scoped(Effect.gen(function*() {
       const workers = yield* startAll(good)
-      for (const hostile of queue) findings.set(hostile, yield* tryAll(hostile, workers, 1))
+      for (const hostile of queue) asked.push(...yield* askAll(hostile, workers))
     }))
     yield* Effect.replicateEffect(lane, lanes, { concurrency: "unbounded" })
-    yield* Effect.scoped(Effect.gen(function*() {
+    return yield* Effect.scoped(Effect.gen(function*() {
       const workers = yield* startAll(good)
-      const again = [...findings].filter(([, found]) => found.some(isMeasured))
-      for (const [hostile] of again) findings.set(hostile, yield* tryAll(hostile, workers, attempts))
+      const settled = yield* Effect.forEach(asked, (each) => askAgain(each, workers))
+      return settled.map(({ client, hostile: { name, outcome, row }, ...tried }) =>
+        toFinding({ row, name, client, wanted: outcome }, tried)
+      )
     }))
-    return [...findings.values()].flat()
   })
 
 /**
