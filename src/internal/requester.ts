@@ -1,11 +1,8 @@
 /**
- * Requests on one connection: ids, envelopes, deadlines, the meter, and a session that is opened anew when the server
- * has forgotten it.
+ * Requests on one connection: ids, envelopes, deadlines, the meter, and what the server says in between.
  */
-import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
@@ -40,6 +37,7 @@ import * as Freshness from "./freshness.ts"
 import * as Handshake from "./handshake.ts"
 import * as OwnStream from "./ownStream.ts"
 import * as ProgressReports from "./progressReports.ts"
+import * as Renewal from "./renewal.ts"
 import { resultTypeOf } from "./resultType.ts"
 import * as Retrying from "./retrying.ts"
 import * as Roots from "./roots.ts"
@@ -395,56 +393,20 @@ export const make = Effect.fnUntraced(function*(
     yield* followRoots(tell)
   }
 
-  // A session that is gone is opened anew once, for all calls that find it gone: on a fiber of the connection, so that no
-  // caller's deadline or interruption leaves it half open. Where that fails, the next call tries again before it is sent.
-  let generation = 0
-  let lost: McpError | undefined
-  let reopening: Deferred.Deferred<void, McpError> | undefined
-  const reopen = (legacy: ProtocolVersion.Legacy): Effect.Effect<void, McpError> =>
-    Effect.suspend(() => {
-      if (reopening !== undefined) return Deferred.await(reopening)
-      const outcome = reopening = Deferred.makeUnsafe<void, McpError>()
-      const initialize = open(
-        "connect",
-        {},
-        (operation) => Handshake.initialize(channel(operation), legacy, [legacy])
-      )
-      const opening = Effect.matchEffect(initialize, {
-        onFailure: (error) => {
-          generation++
-          lost = error
-          return Effect.fail(error)
-        },
-        onSuccess: () => {
-          generation++
-          lost = undefined
-          return ownStream.renew
-        }
-      }).pipe(
-        Effect.onExit((exit) => {
-          reopening = undefined
-          // The end of the connection interrupts it, and nobody else does.
-          return Deferred.done(outcome, Exit.hasInterrupts(exit) ? Exit.fail(failed("connect", new Closed())) : exit)
-        })
-      )
-      return Effect.andThen(Effect.forkIn(opening, scope), Deferred.await(outcome))
+  const renewing = ProtocolVersion.isLegacy(version)
+    ? Renewal.make({
+      scope,
+      initialize: Effect.andThen(
+        open("connect", {}, (operation) => Handshake.initialize(channel(operation), version, [version])),
+        ownStream.renew
+      ),
+      closed: failed("connect", new Closed())
     })
+    : undefined
 
   const send = (operation: Operation, call: Call): Effect.Effect<Reply, McpError> => {
     const once = exchange(operation, writer, call)
-    if (!ProtocolVersion.isLegacy(version)) return once
-    const reopened = bounded(operation, () => reopen(version))
-    return Effect.suspend(() => {
-      const found = generation
-      return Effect.catchIf(
-        lost === undefined && reopening === undefined ? once : Effect.andThen(reopened, once),
-        (error) => error._tag === "ConnectionFailed" && error.reason._tag === "SessionExpired",
-        () => {
-          if (found === generation) return Effect.andThen(reopened, once)
-          return lost === undefined ? once : Effect.fail(lost)
-        }
-      )
-    })
+    return renewing === undefined ? once : renewing(once, (renewed) => bounded(operation, () => renewed))
   }
 
   const readOutcome = (

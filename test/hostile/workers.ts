@@ -89,7 +89,6 @@ export const make = (
   let current: Process | undefined
 
   const start = Effect.gen(function*() {
-    console.error("START", client, performance.now() / 1000 | 0)
     const child = fork(module, [client], { execArgv, stdio: ["ignore", "ignore", "ignore", "ipc"] })
     let idle = 0
     for (const [version, { url }] of Object.entries(good)) {
@@ -107,7 +106,6 @@ export const make = (
   })
 
   const end = Effect.sync(() => {
-    console.error("END", client)
     current?.child.kill("SIGKILL")
     current = undefined
   })
