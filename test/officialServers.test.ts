@@ -3,18 +3,34 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { toNodeHandler } from "@modelcontextprotocol/node"
-import { createMcpHandler, fromJsonSchema, McpServer } from "@modelcontextprotocol/server"
+import {
+  acceptedContent,
+  createMcpHandler,
+  fromJsonSchema,
+  inputRequired,
+  McpServer
+} from "@modelcontextprotocol/server"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
 import * as SubscriptionRef from "effect/SubscriptionRef"
 import { spawn } from "node:child_process"
 import * as Http from "node:http"
 import { createRequire } from "node:module"
 import * as Net from "node:net"
 import { McpToolkit } from "../src/ai.ts"
-import { type ClientFeatures, Elicitation, McpCache, McpConnection, type Root } from "../src/index.ts"
+import {
+  type ClientFeatures,
+  Elicitation,
+  McpCache,
+  McpConnection,
+  type Notification,
+  type Root
+} from "../src/index.ts"
 import { connect } from "./support/connect.ts"
 import { listen } from "./support/listen.ts"
 import * as ScriptedModel from "./support/scriptedModel.ts"
@@ -93,6 +109,18 @@ const modern = Effect.gen(function*() {
       properties: { a: { type: "number" }, b: { type: "number" } },
       required: ["a", "b"]
     })
+    server.registerTool("confirm", { description: "Asks" }, (context) => {
+      const { confirmed } = acceptedContent<{ confirmed?: boolean }>(context.mcpReq.inputResponses, "sure") ?? {}
+      if (confirmed !== undefined) return { content: [{ type: "text", text: `confirmed: ${confirmed}` }] }
+      return inputRequired({
+        inputRequests: {
+          sure: inputRequired.elicit({
+            message: "Sure?",
+            requestedSchema: { type: "object", properties: { confirmed: { type: "boolean" } }, required: ["confirmed"] }
+          })
+        }
+      })
+    })
     server.registerTool("sum", { description: "Adds", inputSchema: sum }, ({ a, b }) => ({
       content: [{ type: "text", text: String(a + b) }]
     }))
@@ -102,7 +130,7 @@ const modern = Effect.gen(function*() {
   const server = Http.createServer((request, response) =>
     void respond(request as Parameters<typeof respond>[0], response)
   )
-  return yield* listen(server, () => server.closeAllConnections())
+  return { port: yield* listen(server, () => server.closeAllConnections()), notify: handler.notify }
 })
 
 describe("official servers", () => {
@@ -250,6 +278,31 @@ describe("official servers", () => {
       assert.deepStrictEqual(asked, ["https://modelcontextprotocol.io/", "https://a.example/x"])
     }), 30_000)
 
+  it.live("everything tells how far it has got, what has changed, and what it logs", () =>
+    Effect.gen(function*() {
+      const connection = yield* connect(`http://127.0.0.1:${yield* everything("streamableHttp")}/mcp`)
+      const told: Array<Notification.Progress> = []
+      const onProgress = (progress: Notification.Progress) => Effect.sync(() => void told.push(progress))
+      yield* connection.callTool("trigger-long-running-operation", { duration: 0.1, steps: 2 }, { onProgress })
+      assert.deepStrictEqual(told, [{ progress: 1, total: 2 }, { progress: 2, total: 2 }])
+
+      const [resource] = yield* connection.listResources()
+      const changes = connection.subscribe({ resourceSubscriptions: [resource!.uri] })
+      const changed = yield* Deferred.make<Notification.ChangeNotification>()
+      yield* Effect.forkChild(Stream.runForEach(changes, (change) => Deferred.succeed(changed, change)))
+      const logged = yield* Effect.forkChild(Stream.runHead(
+        Stream.filter(connection.notifications, ({ _tag }) => _tag === "LoggingMessage")
+      ))
+      yield* connection.setLogLevel("debug")
+      // It tells once at once, and of what is subscribed to by then.
+      yield* Effect.repeat(connection.callTool("toggle-subscriber-updates"), {
+        while: () => Effect.map(Deferred.poll(changed), Option.isNone)
+      })
+      assert.deepStrictEqual(yield* Deferred.await(changed), { _tag: "ResourceUpdated", uri: resource!.uri })
+      yield* connection.callTool("toggle-simulated-logging")
+      assert.isTrue(Option.isSome(yield* Fiber.join(logged)))
+    }), 30_000)
+
   it.live("everything asks over HTTP+SSE too", () =>
     Effect.gen(function*() {
       const port = yield* everything("sse")
@@ -260,12 +313,12 @@ describe("official servers", () => {
 
   it.live("@modelcontextprotocol/server (2026-07-28): one request to connect, and nothing to delete", () =>
     Effect.gen(function*() {
-      const { seen, url } = yield* counting(yield* modern)
+      const { seen, url } = yield* counting((yield* modern).port)
       yield* Effect.scoped(Effect.gen(function*() {
         const connection = yield* connect(url)
         assert.strictEqual(connection.protocolVersion, "2026-07-28")
         assert.deepStrictEqual(seen, ["server/discover"])
-        assert.deepStrictEqual((yield* connection.listTools()).map(({ name }) => name), ["sum"])
+        assert.sameMembers((yield* connection.listTools()).map(({ name }) => name), ["confirm", "sum"])
         assert.strictEqual((yield* connection.callTool("sum", { a: 2, b: 3 })).text, "5")
       }))
       assert.deepStrictEqual(seen, ["server/discover", "tools/list", "tools/call"])
@@ -273,11 +326,38 @@ describe("official servers", () => {
 
   it.live("@modelcontextprotocol/server (2026-07-28): a list is kept for as long as its hint says", () =>
     Effect.gen(function*() {
-      const { seen, url } = yield* counting(yield* modern)
+      const { seen, url } = yield* counting((yield* modern).port)
       const connection = yield* Effect.flatMap(connect(url), (below) => McpCache.make(below))
       const first = yield* connection.listTools()
       assert.strictEqual((yield* connection.callTool("sum", { a: 2, b: 3 })).text, "5")
       assert.deepStrictEqual(yield* connection.listTools(), first)
       assert.deepStrictEqual(seen, ["server/discover", "tools/list", "tools/call"])
     }))
+
+  it.live(
+    "@modelcontextprotocol/server (2026-07-28): input is given, and changes are told of",
+    () =>
+      Effect.gen(function*() {
+        const { notify, port } = yield* modern
+        const features: ClientFeatures.ClientFeatures = {
+          elicitation: { form: () => Effect.succeed(Elicitation.accept({ confirmed: true })) }
+        }
+        const connection = yield* connect(`http://127.0.0.1:${port}/mcp`, { features })
+        assert.strictEqual((yield* connection.callTool("confirm")).text, "confirmed: true")
+        const changed = yield* Deferred.make<Notification.ChangeNotification>()
+        yield* Effect.forkChild(Stream.runForEach(
+          connection.subscribe({ toolsListChanged: true }),
+          (change) => Deferred.succeed(changed, change)
+        ))
+        // It tells those who listen by then.
+        yield* Effect.repeat(
+          Effect.andThen(Effect.sync(() => notify.toolsChanged()), connection.callTool("sum", { a: 1, b: 1 })),
+          {
+            while: () => Effect.map(Deferred.poll(changed), Option.isNone)
+          }
+        )
+        assert.deepStrictEqual(yield* Deferred.await(changed), { _tag: "ToolListChanged" })
+      }),
+    30_000
+  )
 })

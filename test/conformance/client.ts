@@ -135,11 +135,16 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     }
   }),
 
-  // Its resources and prompts are not used yet: the runner says which checks the tools must pass.
   "http-standard-headers": connected(Effect.fnUntraced(function*(connection) {
-    const [first] = yield* connection.listTools()
-    if (first === undefined) return yield* unexpected("no tools are listed")
-    yield* call(connection, first.name, {})
+    const [tool] = yield* connection.listTools()
+    const [resource] = yield* connection.listResources()
+    const [prompt] = yield* connection.listPrompts()
+    if (tool === undefined || resource === undefined || prompt === undefined) {
+      return yield* unexpected("something is not listed")
+    }
+    yield* call(connection, tool.name, {})
+    yield* connection.readResource(resource.uri)
+    yield* connection.getPrompt(prompt.name)
   })),
 
   "http-custom-headers": connected(Effect.fnUntraced(function*(connection, { context }) {

@@ -46,9 +46,18 @@ const plans: ReadonlyArray<Plan> = [
     scenario: "http-standard-headers",
     versions: ["2026-07-28"],
     // All checks of this scenario have one id (sep-2243-client-includes-standard-headers), so that names tell them
-    // apart. There are no resources and prompts in the library yet, and no `initialize` at this revision: those checks
-    // are skipped, and these are what tools can show.
-    mustPass: ["ClientMcpMethodHeader_tools_list", "ClientMcpMethodHeader_tools_call", "ClientMcpNameHeader_tools_call"]
+    // apart. There is no `initialize` at this revision: its two are skipped.
+    mustPass: [
+      "ClientMcpMethodHeader_tools_list",
+      "ClientMcpMethodHeader_tools_call",
+      "ClientMcpNameHeader_tools_call",
+      "ClientMcpMethodHeader_resources_list",
+      "ClientMcpMethodHeader_resources_read",
+      "ClientMcpNameHeader_resources_read",
+      "ClientMcpMethodHeader_prompts_list",
+      "ClientMcpMethodHeader_prompts_get",
+      "ClientMcpNameHeader_prompts_get"
+    ]
   },
   { scenario: "http-custom-headers", versions: ["2026-07-28"] },
   { scenario: "http-invalid-tool-headers", versions: ["2026-07-28"], clientMayFail: true },
