@@ -7,26 +7,30 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import * as SubscriptionRef from "effect/SubscriptionRef"
 import { existsSync, readFileSync } from "node:fs"
+import type { Socket } from "node:net"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
-import { type McpConnection, type McpError, ProtocolVersion } from "../src/index.ts"
+import { type ClientFeatures, type McpError, ProtocolVersion, type Root } from "../src/index.ts"
+import * as Asking from "./support/asking.ts"
 import { connect } from "./support/connect.ts"
+import * as Features from "./support/features.ts"
+import * as Protocol from "./support/protocol.ts"
+import {
+  announced,
+  asked,
+  capabilities,
+  complete,
+  declared,
+  legacy,
+  paramsOf,
+  questions,
+  type Revision,
+  revisions,
+  serverInfo
+} from "./support/protocol.ts"
 import * as Raw from "./support/rawServer.ts"
 import { until } from "./support/until.ts"
-
-type Revision = ProtocolVersion.ProtocolVersion
-
-const legacy: ReadonlyArray<Revision> = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]
-const revisions: ReadonlyArray<Revision> = [...legacy, "2026-07-28"]
-
-const capabilities = {
-  completions: {},
-  logging: {},
-  prompts: { listChanged: true },
-  resources: { listChanged: true, subscribe: true },
-  tools: { listChanged: true }
-}
 
 /**
  * A server of one revision, and nothing but that revision.
@@ -41,7 +45,7 @@ const serve = (revision: Revision, answers: Readonly<Record<string, Raw.Responde
       })
       : Raw.legacy({
         initialize: (socket, { message: { id } }) => {
-          const result = { protocolVersion: revision, capabilities, serverInfo: { name: "raw", version: "1" } }
+          const result = { protocolVersion: revision, capabilities, serverInfo }
           const headers = { "content-type": "application/json", "mcp-session-id": "s1" }
           Raw.send(socket, 200, headers, JSON.stringify({ jsonrpc: "2.0", id, result }))
         },
@@ -52,108 +56,6 @@ const serve = (revision: Revision, answers: Readonly<Record<string, Raw.Responde
       })
   )
 
-/**
- * A method that the client asks for.
- */
-interface Asked {
-  readonly method: string
-  readonly at: ReadonlyArray<Revision>
-  readonly ask: (connection: McpConnection.Service) => Effect.Effect<unknown, McpError.McpError>
-  readonly params: object
-  /**
-   * What modern requests name in a header.
-   */
-  readonly name?: string
-  readonly result: object
-  readonly brings: unknown
-}
-
-const tool = { name: "t", inputSchema: { type: "object" } }
-const prompt = { name: "p", arguments: [{ name: "a", required: true }] }
-const resource = { uri: "a:1", name: "r" }
-const template = { uriTemplate: "a:{id}", name: "r" }
-const completion = { values: ["typescript"], total: 1, hasMore: false }
-const ref = { type: "ref/prompt", name: "p" } as const
-const argument = { name: "a", value: "ty" }
-
-const askedFor: ReadonlyArray<Asked> = [
-  {
-    method: "tools/list",
-    at: revisions,
-    ask: (connection) => connection.listTools(),
-    params: {},
-    result: { tools: [tool] },
-    brings: [tool]
-  },
-  {
-    method: "tools/call",
-    at: revisions,
-    ask: (connection) => Effect.map(connection.callTool("t", { a: 1 }), ({ isError, text }) => ({ isError, text })),
-    params: { name: "t", arguments: { a: 1 } },
-    name: "t",
-    result: { content: [{ type: "text", text: "ok" }] },
-    brings: { isError: false, text: "ok" }
-  },
-  {
-    method: "prompts/list",
-    at: revisions,
-    ask: (connection) => connection.listPrompts(),
-    params: {},
-    result: { prompts: [prompt] },
-    brings: [prompt]
-  },
-  {
-    method: "prompts/get",
-    at: revisions,
-    ask: (connection) => Effect.map(connection.getPrompt("p", { a: "1" }), ({ messages }) => messages),
-    params: { name: "p", arguments: { a: "1" } },
-    name: "p",
-    result: { messages: [{ role: "user", content: { type: "text", text: "hi" } }] },
-    brings: [{ role: "user", content: { type: "text", text: "hi" } }]
-  },
-  {
-    method: "resources/list",
-    at: revisions,
-    ask: (connection) => connection.listResources(),
-    params: {},
-    result: { resources: [resource] },
-    brings: [resource]
-  },
-  {
-    method: "resources/templates/list",
-    at: revisions,
-    ask: (connection) => connection.listResourceTemplates(),
-    params: {},
-    result: { resourceTemplates: [template] },
-    brings: [template]
-  },
-  {
-    method: "resources/read",
-    at: revisions,
-    ask: (connection) => connection.readResource("a:1"),
-    params: { uri: "a:1" },
-    name: "a:1",
-    result: { contents: [{ uri: "a:1", text: "hi" }] },
-    brings: [{ uri: "a:1", text: "hi" }]
-  },
-  {
-    method: "completion/complete",
-    at: revisions,
-    ask: (connection) => connection.complete(ref, argument),
-    params: { ref, argument },
-    result: { completion },
-    brings: completion
-  },
-  {
-    method: "logging/setLevel",
-    at: legacy,
-    ask: (connection) => connection.setLogLevel("warning"),
-    params: { level: "warning" },
-    result: {},
-    brings: undefined
-  }
-]
-
 const onlyOne = (server: Raw.RawServer, method: string): Raw.RawRequest => {
   const found = server.requests.filter(({ message }) => message.method === method)
   assert.lengthOf(found, 1)
@@ -161,9 +63,14 @@ const onlyOne = (server: Raw.RawServer, method: string): Raw.RawRequest => {
 }
 
 /**
- * What every request of a revision has.
+ * What every message of a revision has.
  */
-const assertEnvelope = (revision: Revision, { headers, httpMethod, message }: Raw.RawRequest, name?: string): void => {
+const assertEnvelope = (
+  revision: Revision,
+  { headers, httpMethod, message }: Raw.RawRequest,
+  name?: string,
+  declares: object = {}
+): void => {
   assert.strictEqual(httpMethod, "POST")
   assert.strictEqual(headers["content-type"], "application/json")
   assert.strictEqual(headers["accept"], "application/json, text/event-stream")
@@ -173,9 +80,7 @@ const assertEnvelope = (revision: Revision, { headers, httpMethod, message }: Ra
     assert.strictEqual(headers["mcp-method"], message.method)
     assert.strictEqual(headers["mcp-name"], name)
     assert.isUndefined(headers["mcp-session-id"])
-    assert.strictEqual(meta["io.modelcontextprotocol/protocolVersion"], revision)
-    assert.isString(meta["io.modelcontextprotocol/clientInfo"].name)
-    assert.isObject(meta["io.modelcontextprotocol/clientCapabilities"])
+    Protocol.assertMeta(meta, revision, declares)
   } else {
     assert.isUndefined(headers["mcp-method"])
     assert.isUndefined(headers["mcp-name"])
@@ -184,43 +89,37 @@ const assertEnvelope = (revision: Revision, { headers, httpMethod, message }: Ra
   }
 }
 
-const paramsOf = ({ message }: Raw.RawRequest): object => {
-  const { _meta, ...params } = message.params
-  return params
-}
-
 /**
  * What the tests of this file are called: for the document.
  */
 const exercised = new Set<string>()
 
+/**
+ * `kind` tells several tests of a method apart.
+ */
 const atEach = (
   at: ReadonlyArray<Revision>,
   method: string,
-  test: (revision: Revision) => Effect.Effect<void, McpError.McpError, Scope.Scope>
+  test: (revision: Revision) => Effect.Effect<void, McpError.McpError, Scope.Scope>,
+  kind = ""
 ): void =>
   at.forEach((revision) => {
-    exercised.add(`${method} at ${revision}`)
-    it.live(`${method} at ${revision}`, () => test(revision))
+    exercised.add(`${method} over HTTP at ${revision}`)
+    it.live(`${method}${kind} at ${revision}`, () => test(revision))
   })
 
 describe("what the client asks for", () => {
-  for (const { ask, at, brings, method, name, params, result } of askedFor) {
+  for (const { ask, at, brings, method, name, params, result } of asked) {
     atEach(at, method, (revision) =>
       Effect.gen(function*() {
         const server = yield* serve(revision, {
-          [method]: (socket, request) =>
-            Raw.sendResult(
-              socket,
-              request,
-              ProtocolVersion.isModern(revision) ? { resultType: "complete", ...result } : result
-            )
+          [method]: (socket, request) => Raw.sendResult(socket, request, complete(revision, result))
         })
         const connection = yield* connect(server.url)
         assert.deepStrictEqual(yield* ask(connection), brings)
         const sent = onlyOne(server, method)
         assertEnvelope(revision, sent, name)
-        assert.deepStrictEqual(paramsOf(sent), params)
+        assert.deepStrictEqual(paramsOf(sent.message), params)
       }))
   }
 
@@ -231,14 +130,14 @@ describe("what the client asks for", () => {
       assert.strictEqual(connection.protocolVersion, revision)
       const sent = onlyOne(server, "server/discover")
       assertEnvelope("2026-07-28", sent)
-      assert.deepStrictEqual(paramsOf(sent), {})
+      assert.deepStrictEqual(paramsOf(sent.message), {})
     }))
 
   atEach(legacy, "initialize", (revision) =>
     Effect.gen(function*() {
       const server = yield* serve(revision, {})
       const connection = yield* connect(server.url, { protocol: revision })
-      assert.deepStrictEqual(connection.serverInfo, { name: "raw", version: "1" })
+      assert.deepStrictEqual(connection.serverInfo, serverInfo)
       assert.deepStrictEqual(server.methods(), ["initialize", "notifications/initialized"])
       const { headers, message } = onlyOne(server, "initialize")
       assert.isUndefined(headers["mcp-session-id"])
@@ -273,28 +172,32 @@ describe("what the client asks for", () => {
       assert.strictEqual(message.params.requestId, onlyOne(server, "tools/call").message.id)
       assert.isUndefined(message.id)
     }))
-})
 
-const event = (message: object): string => `data: ${JSON.stringify({ jsonrpc: "2.0", ...message })}\n\n`
+  atEach(legacy, "notifications/roots/list_changed", (revision) =>
+    Effect.gen(function*() {
+      const method = "notifications/roots/list_changed"
+      const roots = yield* SubscriptionRef.make<ReadonlyArray<Root.Root>>(Features.roots)
+      const server = yield* serve(revision, { [method]: (socket) => Raw.send(socket, 202, {}) })
+      yield* connect(server.url, { features: { ...Features.everything, roots }, protocol: revision })
+      assert.deepStrictEqual(onlyOne(server, "initialize").message.params.capabilities, declared(revision, true))
+      yield* SubscriptionRef.set(roots, [])
+      yield* until(() => server.methods().includes(method))
+      const sent = onlyOne(server, method)
+      assertEnvelope(revision, sent)
+      assert.isUndefined(sent.message.id)
+    }))
+})
 
 /**
  * Says something before the answer to a call, on its stream.
  */
 const before = (message: (request: Raw.RawRequest) => object): Raw.Responder => (socket, request) => {
   Raw.openStream(socket)
-  const answer = event({ id: request.message.id, result: Raw.textResult("ok") })
-  Raw.sendChunk(socket, event(message(request)) + answer)
+  Raw.sendChunk(socket, Asking.event(message(request)) + Asking.okEvent(request))
   Raw.endStream(socket)
 }
 
 describe("what the server says by itself", () => {
-  const announced: ReadonlyArray<readonly [method: string, params: object, heard: object]> = [
-    ["notifications/tools/list_changed", {}, { _tag: "ToolListChanged" }],
-    ["notifications/prompts/list_changed", {}, { _tag: "PromptListChanged" }],
-    ["notifications/resources/list_changed", {}, { _tag: "ResourceListChanged" }],
-    ["notifications/resources/updated", { uri: "a:1" }, { _tag: "ResourceUpdated", uri: "a:1" }],
-    ["notifications/message", { level: "info", data: 1 }, { _tag: "LoggingMessage", level: "info", data: 1 }]
-  ]
   for (const [method, params, heard] of announced) {
     atEach(revisions, method, (revision) =>
       Effect.gen(function*() {
@@ -334,6 +237,101 @@ describe("what the server says by itself", () => {
     }))
 })
 
+describe("what the server asks", () => {
+  for (const { answer, at, kind, method, params } of questions) {
+    atEach(at, method, (revision) =>
+      Effect.gen(function*() {
+        const isModern = ProtocolVersion.isModern(revision)
+        const server = yield* serve(
+          revision,
+          isModern
+            ? { "tools/call": Features.toModern(Features.inputRequired({ q: { method, params } }, "s")) }
+            : Asking.asking(Asking.request(7, method, params), 1)
+        )
+        const connection = yield* connect(server.url, { features: Features.everything, protocol: revision })
+        assert.strictEqual((yield* connection.callTool("t", { a: 1 })).text, "ok")
+        if (isModern) {
+          const [first, second] = server.requests.filter(({ message }) => message.method === "tools/call")
+          assertEnvelope(revision, second!, "t", declared(revision, false))
+          assert.notStrictEqual(second!.message.id, first!.message.id)
+          assert.deepStrictEqual(paramsOf(second!.message), {
+            name: "t",
+            arguments: { a: 1 },
+            inputResponses: { q: answer },
+            requestState: "s"
+          })
+          return
+        }
+        assert.deepStrictEqual(Asking.answersById(server).get(7), { jsonrpc: "2.0", id: 7, result: answer })
+        assertEnvelope(revision, Asking.answersTo(server)[0]!)
+        assert.deepStrictEqual(onlyOne(server, "initialize").message.params.capabilities, declared(revision, false))
+      }), kind)
+  }
+
+  /**
+   * A server that says more and more before it answers a call.
+   */
+  const talking = (revision: Revision, first: string) => {
+    let socket: Socket | undefined
+    let answer = (): void => {}
+    const server = serve(revision, {
+      "tools/call": (to, call) => {
+        socket = to
+        Raw.openStream(to)
+        Raw.sendChunk(to, first)
+        answer = () => {
+          Raw.sendChunk(to, Asking.okEvent(call))
+          Raw.endStream(to)
+        }
+      }
+    })
+    return Effect.map(server, (made) => ({
+      server: made,
+      say: (text: string) => Effect.sync(() => Raw.sendChunk(socket!, text)),
+      answer: Effect.sync(() => answer())
+    }))
+  }
+
+  atEach(legacy, "notifications/cancelled, of a request of the server", (revision) =>
+    Effect.gen(function*() {
+      const { answer, say, server } = yield* talking(
+        revision,
+        Asking.request("c", Features.sampling, Features.samplingParams)
+      )
+      const cancel = say(Asking.notification("notifications/cancelled", { requestId: "c" }))
+      const features: ClientFeatures.ClientFeatures = {
+        sampling: () => Effect.onInterrupt(Effect.andThen(cancel, Effect.never), () => answer)
+      }
+      yield* Effect.scoped(Effect.gen(function*() {
+        const connection = yield* connect(server.url, { features })
+        assert.strictEqual((yield* connection.callTool("t")).text, "ok")
+      }))
+      assert.isFalse(Asking.answersById(server).has("c"))
+    }))
+
+  atEach(["2025-11-25"], "notifications/elicitation/complete", (revision) =>
+    Effect.gen(function*() {
+      const { answer, say, server } = yield* talking(
+        revision,
+        Asking.request(7, Features.elicitation, Features.pageParams)
+      )
+      const tell = say(Asking.notification("notifications/elicitation/complete", { elicitationId: "e1" }))
+      const features = Features.withUrl((_, { completed }) =>
+        Effect.as(Effect.andThen(Effect.andThen(tell, completed), answer), { action: "accept" })
+      )
+      const connection = yield* connect(server.url, { features })
+      assert.strictEqual((yield* connection.callTool("t")).text, "ok")
+      yield* until(() => Asking.answersById(server).has(7))
+      assert.deepStrictEqual(Asking.answersById(server).get(7).result, { action: "accept" })
+    }))
+})
+
+/**
+ * Says something of a subscription.
+ */
+const subscribed = (id: unknown) => (method: string, params: object): string =>
+  Asking.notification(method, { ...params, _meta: { "io.modelcontextprotocol/subscriptionId": id } })
+
 describe("subscriptions", () => {
   for (const method of ["resources/subscribe", "resources/unsubscribe"]) {
     atEach(legacy, method, (revision) =>
@@ -353,7 +351,7 @@ describe("subscriptions", () => {
         assert.deepStrictEqual<unknown>(yield* Fiber.join(hearing), [{ _tag: "ResourceUpdated", uri: "a:1" }])
         const sent = onlyOne(server, method)
         assertEnvelope(revision, sent)
-        assert.deepStrictEqual(paramsOf(sent), { uri: "a:1" })
+        assert.deepStrictEqual(paramsOf(sent.message), { uri: "a:1" })
       }))
   }
 
@@ -361,8 +359,7 @@ describe("subscriptions", () => {
     Effect.gen(function*() {
       const server = yield* serve(revision, {
         "subscriptions/listen": (socket, { message: { id } }) => {
-          const say = (method: string, params: object) =>
-            event({ method, params: { ...params, _meta: { "io.modelcontextprotocol/subscriptionId": id } } })
+          const say = subscribed(id)
           Raw.openStream(socket)
           Raw.sendChunk(
             socket,
@@ -376,30 +373,40 @@ describe("subscriptions", () => {
       assert.deepStrictEqual<unknown>(heard, [{ _tag: "ToolListChanged" }])
       const sent = onlyOne(server, "subscriptions/listen")
       assertEnvelope(revision, sent)
-      assert.deepStrictEqual(paramsOf(sent), { notifications: { toolsListChanged: true } })
+      assert.deepStrictEqual(paramsOf(sent.message), { notifications: { toolsListChanged: true } })
+    }))
+
+  atEach(["2026-07-28"], "notifications/subscriptions/acknowledged", (revision) =>
+    Effect.gen(function*() {
+      const server = yield* serve(revision, {
+        "subscriptions/listen": (socket, { message: { id } }) => {
+          const say = subscribed(id)
+          const updated = (uri: string) => say("notifications/resources/updated", { uri })
+          const acknowledged = say("notifications/subscriptions/acknowledged", {
+            notifications: { resourceSubscriptions: ["a:"] }
+          })
+          Raw.openStream(socket)
+          Raw.sendChunk(socket, updated("a:early") + acknowledged + updated("a:1"))
+        }
+      })
+      const connection = yield* connect(server.url)
+      const heard = yield* Stream.runCollect(Stream.take(connection.subscribe({ resourceSubscriptions: ["a:"] }), 1))
+      assert.deepStrictEqual<unknown>(heard, [{ _tag: "ResourceUpdated", uri: "a:1" }])
     }))
 })
 
 describe("docs/protocol.md", () => {
-  const root = fileURLToPath(new URL("..", import.meta.url))
-  const rows = readFileSync(join(root, "docs", "protocol.md"), "utf8").split("\n").filter((line) =>
-    line.startsWith("|")
-  )
-    .map((line) => line.split("|").slice(1, -1).map((cell) => cell.trim()))
-
-  it("says of a method that it is exercised at a revision where a test here does that, and nowhere else", () => {
-    const said = rows.filter(([, transport]) => transport === "HTTP").flatMap(([method = "", , ...cells]) =>
-      revisions.filter((_, index) => cells[index]?.includes("(../test/protocol.test.ts)"))
-        .map((revision) => `${method.replaceAll("`", "")} at ${revision}`)
-    )
-    assert.sameMembers(said, [...exercised])
+  it("says of a method that it is exercised over HTTP at a revision where a test here does that, and nowhere else", () => {
+    assert.sameMembers([...Protocol.said("protocol.test.ts")], [...exercised])
   })
 
   it("names no test that is not there", () => {
-    const named = rows.flatMap((cells) => [...cells.join("|").matchAll(/\]\(\.\.\/(test\/[^)]+)\)(?:: “([^”]+)”)?/g)])
+    const named = Protocol.rows.flatMap((cells) => [
+      ...cells.join("|").matchAll(/\]\(\.\.\/(test\/[^)]+)\)(?:: “([^”]+)”)?/g)
+    ])
     assert.isNotEmpty(named)
     const missing = named.filter(([, file = "", name]) => {
-      const path = join(root, file)
+      const path = join(Protocol.root, file)
       return !existsSync(path) || (name !== undefined && !readFileSync(path, "utf8").includes(name))
     })
     assert.deepStrictEqual(missing.map(([text]) => text), [])

@@ -71,6 +71,12 @@ const undeclaredMode: Refusal = { code: errorCodes.invalidParams, message: "the 
 const undeclaredTools: Refusal = { code: errorCodes.invalidParams, message: "the client does not take tools" }
 
 /**
+ * What a handler does at once is done in a turn of its own, not in the reader's.
+ */
+const later = <A>(ask: () => Effect.Effect<A, unknown>): Effect.Effect<A, unknown> =>
+  Effect.andThen(Effect.yieldNow, ask)
+
+/**
  * Runs a handler and writes down what it answered. Where that is not to be had, the application is told, by the method.
  */
 const handled = <A>(
@@ -102,7 +108,7 @@ const visiting = (
   Effect.suspend(() => {
     const completed = Deferred.makeUnsafe<void>()
     return during(
-      Effect.suspend(() => handler(request, { ...from, completed: Deferred.await(completed) })),
+      later(() => handler(request, { ...from, completed: Deferred.await(completed) })),
       ({ method, params }) =>
         method === "notifications/elicitation/complete" && request.elicitationId !== undefined &&
         params["elicitationId"] === request.elicitationId && Deferred.doneUnsafe(completed, Effect.void)
@@ -110,9 +116,21 @@ const visiting = (
   })
 
 /**
- * The answerer that an application's handlers make. `announcements` brings what the server announces.
+ * Whether forms are told from pages, and sampling takes tools.
  */
-export const make = (given: ClientFeatures, from: Asker, announcements: Announcements): Features => {
+const hasModes = (version: ProtocolVersion.ProtocolVersion | undefined): boolean =>
+  ProtocolVersion.isModern(version) || version === "2025-11-25"
+
+/**
+ * The answerer that an application's handlers make. `announcements` brings what the server announces; `agreed` is the
+ * revision in force, beyond which nothing is answered.
+ */
+export const make = (
+  given: ClientFeatures,
+  from: Asker,
+  announcements: Announcements,
+  agreed: () => ProtocolVersion.ProtocolVersion | undefined
+): Features => {
   const { roots } = given
   const { form, url } = given.elicitation ?? {}
   const sampling = typeof given.sampling === "function" ? { handle: given.sampling, tools: false } : given.sampling
@@ -122,7 +140,7 @@ export const make = (given: ClientFeatures, from: Asker, announcements: Announce
     Result.map(Elicitation.formFromWire(params), (request) =>
       handled(
         "elicitation/create",
-        () => form!(request, from),
+        () => later(() => form!(request, from)),
         (answer) => Elicitation.formToWire(request, answer)
       ))
 
@@ -138,38 +156,41 @@ export const make = (given: ClientFeatures, from: Asker, announcements: Announce
     Result.map(Sampling.requestFromWire(params), (request) =>
       handled(
         "sampling/createMessage",
-        () => sampling!.handle(request, from),
+        () => later(() => sampling!.handle(request, from)),
         (answer) => "action" in answer ? Result.fail(declined) : Sampling.toWire(answer)
       ))
 
   const listRoots = handled(
     "roots/list",
-    () => Roots.current(roots!),
+    () => later(() => Roots.current(roots!)),
     Root.toWire
   )
 
   return {
     hasUrls: url !== undefined,
     capabilities: (version) => {
-      const hasModes = ProtocolVersion.isModern(version) || version === "2025-11-25"
       const modes = { ...(form && { form: {} }), ...(url && { url: {} }) }
       return {
-        ...(hasModes && (form || url) && { elicitation: modes }),
+        ...(hasModes(version) && (form || url) && { elicitation: modes }),
         // Where there are no modes yet, elicitation is that of forms.
         ...(version === "2025-06-18" && form && { elicitation: {} }),
-        ...(sampling && { sampling: hasModes && sampling.tools ? { tools: {} } : {} }),
+        ...(sampling && { sampling: hasModes(version) && sampling.tools ? { tools: {} } : {} }),
         ...(roots &&
           { roots: Roots.areChanging(roots) && ProtocolVersion.isLegacy(version) ? { listChanged: true } : {} })
       }
     },
     undeclared: (method, params) => {
+      const version = agreed()
       switch (method) {
-        case "elicitation/create":
-          if (form === undefined && url === undefined) return unknownMethod
-          return (isUrlMode(params) ? url : form) === undefined ? undeclaredMode : undefined
+        case "elicitation/create": {
+          const pages = hasModes(version) ? url : undefined
+          const forms = hasModes(version) || version === "2025-06-18" ? form : undefined
+          if (forms === undefined && pages === undefined) return unknownMethod
+          return (isUrlMode(params) ? pages : forms) === undefined ? undeclaredMode : undefined
+        }
         case "sampling/createMessage":
           if (sampling === undefined) return unknownMethod
-          return Sampling.wantsTools(params) && !sampling.tools ? undeclaredTools : undefined
+          return Sampling.wantsTools(params) && !(sampling.tools && hasModes(version)) ? undeclaredTools : undefined
         case "roots/list":
           return roots === undefined ? unknownMethod : undefined
         default:

@@ -315,7 +315,9 @@ export const make = Effect.fnUntraced(function*(
       })
     })
 
-  const features = Features.make(options.features, { server }, announcements)
+  // A server may ask before the handshake is over.
+  let agreed: ProtocolVersion.ProtocolVersion | undefined
+  const features = Features.make(options.features, { server }, announcements, () => agreed)
   const newWriter = (version: ProtocolVersion.ProtocolVersion | undefined): Envelope.Writer =>
     Envelope.make(version, clientInfo, features.capabilities(version))
 
@@ -350,8 +352,6 @@ export const make = Effect.fnUntraced(function*(
     notify: (method, version) => notify(operation, method, Envelope.notification(method), version)
   })
 
-  // A server may ask before the handshake is over.
-  let agreed: ProtocolVersion.ProtocolVersion | undefined
   const serverRequests = yield* ServerRequests.make({
     features,
     grace: policy.handlerGrace,

@@ -96,8 +96,8 @@ export const make = Effect.fnUntraced(function*(
   }
 
   const handle = (request: ServerRequest): void => {
-    // What a handler does at once is done in a turn of its own, not in the reader's.
-    const fiber = runFork(Effect.yieldNow.pipe(Effect.andThen(() => answerTo(request)), Effect.flatMap(deliver)))
+    // Begins at once, so that what the server says of a request is heard, however soon it comes after it.
+    const fiber = runFork(Effect.flatMap(Effect.suspend(() => answerTo(request)), deliver))
     const entry = { id: request.id, fiber }
     handling.add(entry)
     fiber.addObserver(() => handling.delete(entry))

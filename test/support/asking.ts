@@ -3,7 +3,10 @@
  */
 import * as Raw from "./rawServer.ts"
 
-const event = (message: object): string => `data: ${JSON.stringify({ jsonrpc: "2.0", ...message })}\n\n`
+/**
+ * A message of the server's, as an event.
+ */
+export const event = (message: object): string => `data: ${JSON.stringify({ jsonrpc: "2.0", ...message })}\n\n`
 
 /**
  * A request of the server's, as an event.

@@ -36,6 +36,7 @@ const serve = (answers = {}) => {
     rest = lines.pop()
     for (const line of lines) {
       const message = JSON.parse(line)
+      all["*"]?.(message, line)
       all[message.method ?? "response"]?.(message, line)
     }
   })

@@ -34,6 +34,9 @@ export interface Kit {
    * The answers of a legacy server, for `serve`.
    */
   readonly legacy: Readonly<Record<string, Answer>>
+  /**
+   * Answers by method; "response" hears what is none, and "*" everything, before anything is answered.
+   */
   readonly serve: (answers?: Readonly<Record<string, Answer>>) => void
   readonly args: ReadonlyArray<string>
 }
