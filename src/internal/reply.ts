@@ -58,12 +58,18 @@ const mediaType = (head: Head): string =>
   (header(head.headers, "content-type") ?? "").split(";", 1)[0]!.trim().toLowerCase()
 
 /**
+ * What a batch may hold; what is beyond is not read.
+ */
+const maxBatch = 16_384
+
+/**
  * Several messages in one array exist at 2025-03-26 alone; some servers wrap a single one at any revision.
  */
 export const messagesOf = (
   value: unknown,
   version: ProtocolVersion.ProtocolVersion | undefined
-): ReadonlyArray<unknown> => Array.isArray(value) && (value.length === 1 || version === "2025-03-26") ? value : [value]
+): ReadonlyArray<unknown> =>
+  Array.isArray(value) && (value.length === 1 || version === "2025-03-26") ? value.slice(0, maxBatch) : [value]
 
 const encodingProblem = (head: Head): ProtocolViolation | undefined => {
   const encoding = header(head.headers, "content-encoding")

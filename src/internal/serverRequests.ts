@@ -112,6 +112,14 @@ export const make = Effect.fnUntraced(function*(
     isRefusing = false
   })
 
+  // Told of by one note, however many there are.
+  let unanswered = 0
+  const tellUnanswered = Effect.suspend(() => {
+    const times = unanswered
+    unanswered = 0
+    return note("request not answered", `${times} beyond what is refused`, times)
+  })
+
   const end = Effect.suspend(() => {
     isClosed = true
     const fibers = [...handling].map(({ fiber }) => fiber)
@@ -134,7 +142,7 @@ export const make = Effect.fnUntraced(function*(
         isRefusing = true
         fork(refuse)
       } else {
-        fork(note("request not answered", request.method))
+        if (unanswered++ === 0) fork(Effect.andThen(Effect.yieldNow, tellUnanswered))
       }
     },
     cancel: (id) => {

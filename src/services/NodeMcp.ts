@@ -40,7 +40,8 @@ export interface HttpOptions extends McpConnection.HttpOptions {
    */
   readonly guard?: EgressGuard.Policy | undefined
   /**
-   * How much it may read. Default: 8 MiB a connection.
+   * How much it may read. Default: 8 MiB a connection. It is this connection's own: for a `total` of several, build them
+   * over one `ByteBudget.layer` and `layerHttpExchange`.
    */
   readonly budget?: ByteBudget.Options | undefined
 }
@@ -53,7 +54,8 @@ export interface HttpOptions extends McpConnection.HttpOptions {
  */
 export interface StdioOptions extends McpConnection.StdioOptions {
   /**
-   * How much it may read. Default: 8 MiB a connection.
+   * How much it may read. Default: 8 MiB a connection. It is this connection's own: for a `total` of several, build them
+   * over one `ByteBudget.layer` and `layerHttpExchange`.
    */
   readonly budget?: ByteBudget.Options | undefined
 }

@@ -239,7 +239,7 @@ export const make = Effect.fnUntraced(function*(
   const poolOf = (origin: string): OriginPool.OriginPool => {
     const existing = pools.get(origin)
     if (existing !== undefined) return existing
-    const pool = OriginPool.make(origin, clientOptions, connector, turns)
+    const pool = OriginPool.make(origin, clientOptions, connector, turns, () => pools.delete(origin))
     pools.set(origin, pool)
     return pool
   }

@@ -89,18 +89,29 @@ export interface OriginPool {
 }
 
 /**
- * No connection yet: one is dialled where none is free.
+ * No connection yet: one is dialled where none is free. `onEmpty` is told when there is none any more.
  */
 export const make = (
   origin: string,
   options: Undici.Client.Options,
   connector: Connector,
-  turns: Turns
+  turns: Turns,
+  onEmpty: () => void
 ): OriginPool => {
-  const clients: Array<TappedClient> = []
+  const clients = new Set<TappedClient>()
+  const retire = (client: TappedClient): void => {
+    if (client.isOpen || !client.isFree || !clients.delete(client)) return
+    void client.destroy()
+    if (clients.size === 0) onEmpty()
+  }
   const dialled = (): TappedClient => {
     const client = new TappedClient(origin, options, connector, turns)
-    clients.push(client)
+    clients.add(client)
+    // Nothing is kept of a connection that has ended, or was never had. In a turn of its own: whoever waited for an answer
+    // is told first, and may ask again.
+    const later = (): void => void setImmediate(retire, client)
+    client.on("disconnect", later)
+    client.on("connectionError", later)
     return client
   }
   return {
@@ -116,7 +127,7 @@ export const make = (
       ;(chosen ?? dialled()).send(request, exchange)
     },
     destroy: async () => {
-      await Promise.all(clients.map((client) => client.destroy()))
+      await Promise.all([...clients].map((client) => client.destroy()))
     }
   }
 }
