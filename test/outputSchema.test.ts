@@ -1,10 +1,11 @@
 /**
  * The validator by itself: what schemas mean in each dialect, and what it does with those that mean harm.
  */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
+import * as Canonical from "../src/internal/outputSchema/canonical.ts"
 import * as Pattern from "../src/internal/outputSchema/pattern.ts"
 import * as Validator from "../src/internal/outputSchema/validator.ts"
 import * as Work from "../src/internal/outputSchema/work.ts"
@@ -57,6 +58,9 @@ const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
   ],
   "values, whatever the order of their members": [
     [{ const: { a: 1, b: [2] } }, json(`{"b":[2],"a":1.0}`), "ok"],
+    [{ const: ["a", "b"] }, ["a,\"1:b"], "/ is not the value that is allowed"],
+    [{ const: { "a\"": 1 } }, { "a\"": 1 }, "ok"],
+    [{ const: "\ud800" }, "\ud801", "/ is not the value that is allowed"],
     [{ enum: [1, "1", [1]] }, true, "/ is none of the values that are allowed"],
     [{ enum: ["a"] }, "a", "ok"],
     [{ const: null }, null, "ok"],
@@ -260,6 +264,20 @@ const hostile: Readonly<Record<string, Row>> = {
   ],
   "a pattern over 20 MiB": [{ pattern: "^[a-z]*$" }, "a".repeat(20 * 2 ** 20), tooMuch],
   "a pattern of patterns": [{ pattern: "((a{1000}){1000}){1000}" }, "a", "refused: has a pattern that is too large"],
+  "nothing, 9,007,199,254,740,991 times": [{ pattern: "^(?:){9007199254740991}$" }, "", "ok"],
+  "nothing, 30,000 times 30,000 times": [{ pattern: "((?:){30000}){30000}" }, "a", "ok"],
+  "nothing, 1,000,000,000 times in a lookaround": [{ pattern: "^(?=(?:(?:|){0}){1000000000}a)" }, "a", "ok"],
+  "nothing, or nothing, 1,000,000,000 times": [
+    { pattern: "(?:|){1000000000}" },
+    "a",
+    "refused: has a pattern that is too large"
+  ],
+  "a position 1,000,000,000 times": [{ pattern: "(?:^){1000000000}" }, "a", "refused: has a pattern that is too large"],
+  "empty texts, and a pattern that asks much of each": [
+    { items: { pattern: "(?:a?){2000}" } },
+    Array.from({ length: 100_000 }, () => ""),
+    tooMuch
+  ],
   "a long pattern": [{ pattern: "a".repeat(2049) }, "a", "refused: has a pattern longer than 2048 characters"],
   "a back reference": [{ pattern: "(a*)\\1" }, "a", "refused: has a pattern with a back reference or a flag"],
   "large patterns, together": [
@@ -336,6 +354,73 @@ describe("a hostile schema ends, and fails alone:", () => {
 })
 
 /**
+ * What something takes, where nothing is too much.
+ */
+const stepsOf = <A>(run: (work: Work.Work) => Effect.Effect<A, string>): Effect.Effect<number, string> =>
+  Effect.suspend(() => {
+    let steps = 0
+    const spend = (more: number): undefined => {
+      steps += more
+    }
+    return Effect.map(run({ spend }), () => steps)
+  })
+
+describe("what is done is counted:", () => {
+  const empties: Readonly<Record<string, string>> = {
+    "groups": "(?:)",
+    "what is there no time": "a{0}",
+    "nothing many times": "(?:){9}",
+    "nothing in groups": "(?:(?:(?:)))"
+  }
+  for (const [name, empty] of Object.entries(empties)) {
+    it(`a pattern that repeats ${name}`, () => {
+      const body = empty.repeat(100)
+      const small = Result.getOrThrow(Pattern.make(`(?:${body}a){3}`))
+      assert.isAtLeast(small.size, 300)
+      for (const large of [`(?:${body}a){4000}`, `(?=(?:${body}a){4000})`, `((?:${body}a){60}){60}`]) {
+        const pattern = Pattern.make(large)
+        assert.strictEqual(Result.isFailure(pattern) ? pattern.failure : "", "has a pattern that is too large")
+      }
+    })
+
+    it(`a pattern of nothing but ${name}`, () => {
+      const source = `((?:${empty.repeat(100)}){30000}){9007199254740991}`
+      assert.isAtMost(Result.getOrThrow(Pattern.make(source)).size, 2 * source.length)
+    })
+  }
+
+  it.effect("a pattern on a text of nothing, or that matches before there is any", () =>
+    Effect.gen(function*() {
+      const pattern = Result.getOrThrow(Pattern.make("(?:a?){1000}"))
+      for (const text of ["", "a", "b"]) assert.isAtLeast(yield* stepsOf((work) => pattern.test(text, work)), 500)
+      const look = Result.getOrThrow(Pattern.make("(?=(?:a?){1000})"))
+      assert.isAtLeast(yield* stepsOf((work) => look.test("", work)), 500)
+    }))
+
+  it.effect("a value to compare: its texts, names included", () =>
+    Effect.gen(function*() {
+      const long = "a".repeat(2 ** 16)
+      for (const value of [long, [long], { [long]: 1 }]) {
+        assert.isAtLeast(yield* stepsOf((work) => Canonical.make(value, work)), 2 ** 10)
+      }
+    }))
+
+  it.effect("a long text 500 deep is not put together 500 times", () =>
+    Effect.gen(function*() {
+      const long = "a".repeat(2 ** 20)
+      const value = deep(250, (inner) => [{ a: inner }, 1], long)
+      const joins = yield* Effect.acquireUseRelease(
+        Effect.sync(() => vi.spyOn(Array.prototype, "join")),
+        (spy) => Effect.map(Canonical.make(value, Work.make()), () => [...spy.mock.results]),
+        (spy) => Effect.sync(() => spy.mockRestore())
+      )
+      const joined = joins.reduce((length, { value: text }) => length + String(text).length, 0)
+      assert.isAtLeast(joined, long.length)
+      assert.isAtMost(joined, 3 * long.length)
+    }))
+})
+
+/**
  * Patterns, with texts that each is tried on; the platform's own engine is the judge.
  */
 const patterns: ReadonlyArray<readonly [pattern: string, ...texts: ReadonlyArray<string>]> = [
@@ -368,7 +453,9 @@ const patterns: ReadonlyArray<readonly [pattern: string, ...texts: ReadonlyArray
   ],
   ["^(?:(?=a(?=b))a)*b$", "ab", "aab", "b"],
   ["(?:(?:)*)*a", "a", "b"],
-  ["^(?:\\d+\\.)*\\d+$", "1.2.3", "1..2"]
+  ["^(?:\\d+\\.)*\\d+$", "1.2.3", "1..2"],
+  ["^(?:(?:){3}a(?:){2,}b{0}){2}$", "aa", "a", "ab"],
+  ["^(?:(?:(?:){9}){9}|a){2}$", "", "aa", "aaa"]
 ]
 
 describe("a pattern matches as the platform has it:", () => {

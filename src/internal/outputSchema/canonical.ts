@@ -12,29 +12,76 @@ const maxDepth = 512
  */
 const maxMembers = 2 ** 14
 
-const leaf = (value: unknown): string => typeof value === "string" ? JSON.stringify(value) : String(value)
+/**
+ * So many pieces are put together in one go.
+ */
+const maxPieces = 2 ** 12
 
 /**
- * The text of a value. Takes a step a value, and one for each sixty-four characters.
+ * With its length before it, so that nothing in it need be escaped.
  */
-export const make: (value: unknown, work: Work, depth?: number) => Effect.Effect<string, string> = Effect.fnUntraced(
-  function*(value: unknown, work: Work, depth = 0): Effect.fn.Return<string, string> {
+const quoted = (text: string): string => `"${text.length}:${text}`
+
+const stepsOf = (text: string): number => 1 + (text.length >> 6)
+
+/**
+ * The text of a value that has no others in it, and nothing for one that has.
+ */
+function* leaf(value: unknown, work: Work): Effect.fn.Return<string | undefined, string> {
+  const due = work.spend(typeof value === "string" ? stepsOf(value) : 1)
+  if (due !== undefined) yield* due
+  if (typeof value === "string") return quoted(value)
+  return typeof value === "object" && value !== null ? undefined : String(value)
+}
+
+/**
+ * The text of a list or an object. All that is in it stays in pieces until all is written: put together at every level,
+ * the innermost would be copied as often as it is deep.
+ */
+function* nested(whole: object, work: Work): Effect.fn.Return<string, string> {
+  const texts: Array<string> = []
+  let pieces: Array<string> = []
+
+  const put = (piece: string): void => {
+    if (pieces.push(piece) < maxPieces) return
+    texts.push(pieces.join(""))
+    pieces = []
+  }
+
+  function* write(value: unknown, depth: number): Effect.fn.Return<void, string> {
+    const text = yield* leaf(value, work)
+    if (text === undefined) yield* open(value as object, depth)
+    else put(text)
+    put(",")
+  }
+
+  function* open(value: object, depth: number): Effect.fn.Return<void, string> {
     if (depth > maxDepth) return yield* Effect.fail(`compares a value that is more than ${maxDepth} deep`)
-    const due = work.spend(1 + (typeof value === "string" ? value.length >> 6 : 0))
-    if (due !== undefined) yield* due
-    if (typeof value !== "object" || value === null) return leaf(value)
-    const parts: Array<string> = []
     if (Array.isArray(value)) {
-      for (const item of value) parts.push(yield* make(item, work, depth + 1))
-      return `[${parts.join()}]`
+      put("[")
+      for (const item of value) yield* write(item, depth + 1)
+      return put("]")
     }
     const names = Object.keys(value)
     if (names.length > maxMembers) return yield* Effect.fail(`compares a value of more than ${maxMembers} members`)
-    const dueForNames = work.spend(names.length)
-    if (dueForNames !== undefined) yield* dueForNames
+    const due = work.spend(names.reduce((steps, name) => steps + stepsOf(name), 0))
+    if (due !== undefined) yield* due
+    put("{")
     for (const name of names.sort()) {
-      parts.push(`${JSON.stringify(name)}:${yield* make((value as JsonObject)[name], work, depth + 1)}`)
+      put(quoted(name))
+      yield* write((value as JsonObject)[name], depth + 1)
     }
-    return `{${parts.join()}}`
+    put("}")
   }
-)
+
+  yield* open(whole, 0)
+  texts.push(pieces.join(""))
+  return texts.join("")
+}
+
+/**
+ * The text of a value. Takes a step a value and a name, and one for each sixty-four characters.
+ */
+export const make = Effect.fnUntraced(function*(value: unknown, work: Work): Effect.fn.Return<string, string> {
+  return (yield* leaf(value, work)) ?? (yield* nested(value as object, work))
+})

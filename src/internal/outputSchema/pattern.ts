@@ -15,7 +15,7 @@ import type { Work } from "./work.ts"
  */
 export interface Pattern {
   /**
-   * What it takes to make and to keep, in instructions.
+   * What it takes to make and to keep, in instructions or the steps that led to them, whichever are more.
    */
   readonly size: number
   /**
@@ -42,15 +42,22 @@ type Instruction =
 type Program = ReadonlyArray<Instruction>
 
 /**
- * A lookaround. One that looks ahead has its program backwards, and is matched from the end of the text to its start.
+ * What is compiled of a pattern or of a lookaround in it. One that looks ahead is backward: it is matched from the end of
+ * the text to its start.
  */
-interface Look {
+interface Compiled {
   readonly program: Program
-  readonly isAhead: boolean
+  readonly isBackward: boolean
+  readonly size: number
 }
 
 const maxLength = 2048
 const maxInstructions = 4096
+
+/**
+ * Of compiling one program. Parts that are empty take steps, and become no instructions.
+ */
+const maxSteps = 4 * maxInstructions
 const maxLooks = 16
 
 const unsupported = "has a pattern with a back reference or a flag"
@@ -117,7 +124,7 @@ interface Parsed {
   /**
    * Inner ones first.
    */
-  readonly looks: ReadonlyArray<Look>
+  readonly looks: ReadonlyArray<Compiled>
   /**
    * How many classes there are.
    */
@@ -129,7 +136,7 @@ interface Parsed {
  */
 const parse = (source: string): Result.Result<Parsed, string> => {
   const found = source.match(tokens) ?? []
-  const looks: Array<Look> = []
+  const looks: Array<Compiled> = []
   const classes = new Map<string, (codePoint: number) => boolean>()
   let at = 0
   let problem: string | undefined
@@ -146,8 +153,9 @@ const parse = (source: string): Result.Result<Parsed, string> => {
 
   const look = (node: Node, isAhead: boolean, isWanted: boolean): Node => {
     const index = looks.length
-    if (index < maxLooks) looks.push({ program: compile(node, isAhead), isAhead })
-    else problem = tooLarge
+    const compiled = index < maxLooks ? compile(node, isAhead) : undefined
+    if (compiled === undefined) problem = tooLarge
+    else looks.push(compiled)
     return { _tag: "Position", holds: (_, position, tables) => (tables[index]![position] === 1) === isWanted }
   }
 
@@ -207,11 +215,12 @@ const parse = (source: string): Result.Result<Parsed, string> => {
 // Compiling
 
 /**
- * A program is cut short where it would be too large, which is for the caller to see.
+ * Nothing where it would be too large, or take too long.
  */
-const compile = (node: Node, isBackward: boolean): Program => {
+const compile = (node: Node, isBackward: boolean): Compiled | undefined => {
   const program: Array<Instruction> = []
-  const isFull = (): boolean => program.length > maxInstructions
+  let steps = 0
+  const isFull = (): boolean => program.length > maxInstructions || steps > maxSteps
 
   const split = (): { first: number; second: number } => {
     const instruction = { _tag: "Split" as const, first: program.length + 1, second: program.length + 1 }
@@ -231,7 +240,12 @@ const compile = (node: Node, isBackward: boolean): Program => {
   }
 
   const emitRepeat = (repeated: Node, min: number, max: number): void => {
-    for (let i = 0; i < min && !isFull(); i++) emit(repeated)
+    for (let i = 0; i < min && !isFull(); i++) {
+      const start = program.length
+      emit(repeated)
+      // What is empty is as empty a thousand million times.
+      if (program.length === start) break
+    }
     if (max === Number.POSITIVE_INFINITY) {
       const start = program.length
       const fork = split()
@@ -249,6 +263,7 @@ const compile = (node: Node, isBackward: boolean): Program => {
   }
 
   const emit = (next: Node): void => {
+    steps++
     if (isFull()) return
     switch (next._tag) {
       case "Sequence":
@@ -265,7 +280,7 @@ const compile = (node: Node, isBackward: boolean): Program => {
 
   emit(node)
   program.push({ _tag: "Match" })
-  return program
+  return isFull() ? undefined : { program, isBackward, size: Math.max(program.length, steps) }
 }
 
 // Matching
@@ -277,10 +292,9 @@ const isPairAt = (text: string, at: number): boolean => text.codePointAt(at)! > 
  * is told to stop.
  */
 const scan = Effect.fnUntraced(function*(
-  program: Program,
+  { isBackward, program }: Compiled,
   text: string,
   looks: ReadonlyArray<Uint8Array>,
-  isBackward: boolean,
   work: Work,
   onMatch: (at: number) => "go on" | "stop"
 ): Effect.fn.Return<void, string> {
@@ -318,14 +332,14 @@ const scan = Effect.fnUntraced(function*(
   let states: Array<number> = []
   for (let at = isBackward ? text.length : 0;;) {
     reach(0, at, states)
+    const due = work.spend(1 + (visited >> 2))
+    if (due !== undefined) yield* due
+    visited = 0
     if (isMatch && onMatch(at) === "stop") return
     if (at === (isBackward ? 0 : text.length)) return
     const start = isBackward ? at - (at > 1 && isPairAt(text, at - 2) ? 2 : 1) : at
     const codePoint = text.codePointAt(start)!
     at = isBackward ? start : at + (isPairAt(text, at) ? 2 : 1)
-    const due = work.spend(1 + (visited >> 2))
-    if (due !== undefined) yield* due
-    visited = 0
     isMatch = false
     const next: Array<number> = []
     for (const state of states) {
@@ -336,19 +350,19 @@ const scan = Effect.fnUntraced(function*(
   }
 })
 
-const matcher = (program: Program, looks: ReadonlyArray<Look>): Pattern["test"] =>
+const matcher = (compiled: Compiled, looks: ReadonlyArray<Compiled>): Pattern["test"] =>
   Effect.fnUntraced(function*(text, work) {
     const tables: Array<Uint8Array> = []
     for (const look of looks) {
       const table = new Uint8Array(text.length + 1)
-      yield* scan(look.program, text, tables, look.isAhead, work, (at) => {
+      yield* scan(look, text, tables, work, (at) => {
         table[at] = 1
         return "go on"
       })
       tables.push(table)
     }
     let isFound = false
-    yield* scan(program, text, tables, false, work, () => {
+    yield* scan(compiled, text, tables, work, () => {
       isFound = true
       return "stop"
     })
@@ -362,13 +376,12 @@ export const make = (source: string): Result.Result<Pattern, string> => {
   if (source.length > maxLength) return Result.fail(`has a pattern longer than ${maxLength} characters`)
   if (!isPattern(source)) return Result.fail("has a pattern that is no regular expression")
   return Result.flatMap(parse(source), ({ classes, looks, node }) => {
-    const program = compile(node, false)
-    const programs = [program, ...looks.map((look) => look.program)]
-    return programs.some(({ length }) => length > maxInstructions)
+    const compiled = compile(node, false)
+    return compiled === undefined
       ? Result.fail(tooLarge)
       : Result.succeed({
-        size: programs.reduce((size, { length }) => size + length, source.length + classes * classSize),
-        test: matcher(program, looks)
+        size: looks.reduce((size, look) => size + look.size, source.length + classes * classSize + compiled.size),
+        test: matcher(compiled, looks)
       })
   })
 }
