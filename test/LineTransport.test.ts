@@ -2,14 +2,18 @@ import * as NodeSink from "@effect/platform-node/NodeSink"
 import * as NodeStream from "@effect/platform-node/NodeStream"
 import { assert, describe, it } from "@effect/vitest"
 import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import * as Sink from "effect/Sink"
 import * as Stream from "effect/Stream"
+import * as TestClock from "effect/testing/TestClock"
 import * as Net from "node:net"
 import { ByteBudget, LineTransport, McpConnection, type McpError } from "../src/index.ts"
+import * as SharedMeter from "../src/internal/sharedMeter.ts"
 import { failsWith } from "./support/connect.ts"
 import { listen } from "./support/listen.ts"
 import { eventually } from "./support/stdio.ts"
@@ -151,5 +155,94 @@ describe("lines", () => {
       yield* Queue.offer(server.queue, announced)
       yield* eventually("the announcements are not read", () => Queue.sizeUnsafe(server.queue) === 0)
       assert.strictEqual((yield* connection.callTool("t")).text, "ok")
+    }))
+
+  it.live("that are being written are taken back with a notice", () =>
+    Effect.gen(function*() {
+      const written: Array<string> = []
+      const hold = yield* Deferred.make<void>()
+      const isHeld = yield* Deferred.make<void>()
+      const last = yield* Deferred.make<void>()
+      const queue = yield* Queue.unbounded<Uint8Array>()
+      const output = Sink.forEach((piece: Uint8Array) =>
+        Effect.gen(function*() {
+          for (const line of new TextDecoder().decode(piece).trim().split("\n")) {
+            const message = JSON.parse(line)
+            written.push(message.method)
+            if (message.method === "server/discover") yield* Queue.offer(queue, bytes(answerTo(message)))
+            if (message.method === "notifications/cancelled") yield* Deferred.succeed(last, undefined)
+            if (message.method !== "tools/call") continue
+            yield* Deferred.succeed(isHeld, undefined)
+            yield* Deferred.await(hold)
+          }
+        })
+      )
+      const connection = yield* connect({ input: Stream.fromQueue(queue), output })
+      const call = yield* Effect.forkChild(connection.callTool("t"))
+      yield* Deferred.await(isHeld)
+      yield* Fiber.interrupt(call)
+      yield* Deferred.succeed(hold, undefined)
+      yield* Deferred.await(last)
+      assert.deepStrictEqual(written, ["server/discover", "tools/call", "notifications/cancelled"])
+    }))
+})
+
+describe("the meter of a shared stream", () => {
+  const open = (limit: number) => ByteBudget.make({ limit, scope: "operation" }).open()
+
+  it.effect("draws on all that wait, and on no other", () =>
+    Effect.gen(function*() {
+      const { countOn, meter } = yield* SharedMeter.make
+      const [one, two] = [open(1000), open(1000)]
+      const off = countOn(one)
+      const offTwo = countOn(two)
+      assert.isTrue(meter.take(1800))
+      assert.deepStrictEqual([one.remaining() + two.remaining(), meter.limit], [200, 1000])
+      offTwo()
+      two.close()
+      const left = one.remaining()
+      assert.isTrue(meter.take(left))
+      assert.isFalse(meter.take(1))
+      off()
+      assert.isTrue(meter.take(1))
+    }))
+
+  it.effect("prefers those that have the most left", () =>
+    Effect.gen(function*() {
+      const { countOn, meter } = yield* SharedMeter.make
+      const long = open(1000)
+      countOn(long)
+      for (let i = 0; i < 100; i++) {
+        const quick = open(1000)
+        const off = countOn(quick)
+        assert.isTrue(meter.take(900))
+        off()
+        quick.close()
+      }
+      assert.isAtLeast(long.remaining(), 100)
+    }))
+
+  it.effect("counts once where requests have one in common, until the last of them is done", () =>
+    Effect.gen(function*() {
+      const { countOn, meter } = yield* SharedMeter.make
+      const common = open(1000)
+      const off = countOn(common)
+      countOn(common)
+      assert.isTrue(meter.take(600))
+      off()
+      assert.isTrue(meter.take(400))
+      assert.strictEqual(common.remaining(), 0)
+      assert.isFalse(meter.take(1))
+    }))
+
+  it.effect("allows 8 MiB a minute while nobody waits", () =>
+    Effect.gen(function*() {
+      const { meter } = yield* SharedMeter.make
+      for (let i = 0; i < 3; i++) {
+        assert.isTrue(meter.take(SharedMeter.idleLimit))
+        yield* TestClock.adjust("1 minute")
+      }
+      assert.isTrue(meter.take(SharedMeter.idleLimit))
+      assert.isFalse(meter.take(1))
     }))
 })

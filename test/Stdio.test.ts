@@ -6,13 +6,16 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
+import * as Stream from "effect/Stream"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { ByteBudget, JsonText, McpConnection } from "../src/index.ts"
 import * as ChildEnvironment from "../src/internal/childEnvironment.ts"
+import * as Secrets from "../src/internal/secrets.ts"
 import { NodeMcp } from "../src/node.ts"
 import { failsWith, kind } from "./support/connect.ts"
+import { sample, samplingParams } from "./support/features.ts"
 import * as Stdio from "./support/stdio.ts"
 import { child } from "./support/stdio.ts"
 
@@ -201,6 +204,141 @@ describe("connecting", () => {
     }))
 })
 
+describe("what a server asks before a revision is agreed on", () => {
+  const asking = child(({ args: [era, params], legacy, send, serve, text }) => {
+    const answers: Array<unknown> = []
+    let told: Stdio.Message | undefined
+    const tell = () => {
+      if (told !== undefined && answers.length === (era === "modern" ? 5 : 13)) text(told, JSON.stringify(answers))
+    }
+    for (let id = 0; id < 12; id++) send({ id, method: "sampling/createMessage", params: JSON.parse(params!) })
+    send({ id: "ping", method: "ping" })
+    serve({
+      ...(era === "modern" ? {} : legacy),
+      response: (message) => {
+        answers.push(message)
+        tell()
+      },
+      "tools/call": (message) => {
+        told = message
+        tell()
+      }
+    })
+  })
+  const connectAsked = (era: string) =>
+    Effect.gen(function*() {
+      let asked = 0
+      const stdio = yield* Stdio.make
+      const connection = yield* stdio.connect({
+        ...asking,
+        args: [...asking.args, era, JSON.stringify(samplingParams)],
+        features: {
+          sampling: (...given) => {
+            asked++
+            return sample(...given)
+          }
+        }
+      })
+      return { answers: yield* ask(connection)("t"), asked }
+    })
+
+  const refusedAmong = (answers: ReadonlyArray<any>) =>
+    answers.filter(({ error }) => error?.code === -32603).map(({ id }) => id)
+
+  it.live("reaches nobody where the server is a modern one: a ping is answered, more than eight are refused", () =>
+    Effect.gen(function*() {
+      const { answers, asked } = yield* connectAsked("modern")
+      assert.deepStrictEqual(refusedAmong(answers), [8, 9, 10, 11])
+      assert.deepStrictEqual(answers.filter(({ result }: any) => result !== undefined), [
+        { jsonrpc: "2.0", id: "ping", result: {} }
+      ])
+      assert.strictEqual(asked, 0)
+    }))
+
+  it.live("waits where it is a legacy one, eight at most", () =>
+    Effect.gen(function*() {
+      const { answers, asked } = yield* connectAsked("legacy")
+      assert.strictEqual(asked, 8)
+      assert.deepStrictEqual(refusedAmong(answers), [8, 9, 10, 11])
+      assert.strictEqual(answers.filter(({ result }: any) => result?.model === "m").length, 8)
+    }))
+})
+
+describe("a budget of each operation", () => {
+  it.live("is that of every call, however many wait on the one stream", () =>
+    Effect.gen(function*() {
+      const stdio = yield* Stdio.make
+      const connection = yield* stdio.connect(
+        child(({ serve, text }) => {
+          const waiting: Array<Stdio.Message> = []
+          serve({
+            "tools/call": (message) => {
+              waiting.push(message)
+              if (waiting.length === 16) { for (const each of waiting) text(each, "x".repeat(1024 * 1024)) }
+            }
+          })
+        }),
+        { scope: "operation" }
+      )
+      const calls = Array.from({ length: 16 }, () => connection.callTool("t"))
+      const answers = yield* Effect.all(calls, { concurrency: "unbounded" })
+      assert.isTrue(answers.every(({ text }) => text.length === 1024 * 1024))
+    }))
+
+  it.live("outlives that of a call that came and went: a slow call, and a subscription", () =>
+    Effect.gen(function*() {
+      const stdio = yield* Stdio.make
+      const connection = yield* stdio.connect(
+        child(({ result, send, serve, text }) => {
+          let subscription: number | undefined
+          let slow: Stdio.Message | undefined
+          const own = { "io.modelcontextprotocol/subscriptionId": 0 }
+          const change = () => send({ method: "notifications/tools/list_changed", params: { _meta: own } })
+          serve({
+            "server/discover": (message) =>
+              result(message, {
+                resultType: "complete",
+                supportedVersions: ["2026-07-28"],
+                capabilities: { tools: { listChanged: true } }
+              }),
+            "subscriptions/listen": ({ id }) => {
+              own["io.modelcontextprotocol/subscriptionId"] = subscription = id
+              send({
+                method: "notifications/subscriptions/acknowledged",
+                params: { _meta: own, notifications: { toolsListChanged: true } }
+              })
+              change()
+            },
+            "tools/call": (message) => {
+              if (message.params.name === "slow") return void (slow = message)
+              text(message, "x".repeat(1_000_000))
+              if (message.params.name === "last") {
+                text(slow!, `slow ${subscription !== undefined}`)
+                // Once both calls have been seen off.
+                setTimeout(change, 100)
+              }
+            }
+          })
+        }),
+        { scope: "operation" }
+      )
+      const subscribed = yield* Deferred.make<void>()
+      const subscription = yield* connection.subscribe({ toolsListChanged: true }).pipe(
+        Stream.tap(() => Deferred.succeed(subscribed, undefined)),
+        Stream.take(2),
+        Stream.runCollect,
+        Effect.forkChild
+      )
+      yield* Deferred.await(subscribed)
+      const slow = yield* Effect.forkChild(connection.callTool("slow"))
+      // More than twice the budget of an operation.
+      for (let i = 0; i < 20; i++) yield* connection.callTool("quick")
+      yield* connection.callTool("last")
+      assert.strictEqual((yield* Fiber.join(slow)).text, "slow true")
+      assert.strictEqual((yield* Fiber.join(subscription)).length, 2)
+    }))
+})
+
 describe("a child", () => {
   it.live("has next to nothing of our environment, and what it is given", () =>
     Effect.gen(function*() {
@@ -386,6 +524,35 @@ describe("messages", () => {
     }))
 })
 
+describe("an error that names no request", () => {
+  it.live("is for no call where it may answer a notification", () =>
+    Effect.gen(function*() {
+      const stdio = yield* Stdio.make
+      const connection = yield* stdio.connect(child(({ legacy, send, serve, text }) => {
+        const none = { id: null, error: { code: -32601, message: "Method not found" } }
+        let slow: Stdio.Message | undefined
+        serve({
+          ...legacy,
+          "notifications/cancelled": () => {
+            send(none)
+            text(slow!, "slow")
+          },
+          "tools/call": (message) => {
+            if (message.params.name === "first") {
+              // As if it were for `notifications/initialized`.
+              send(none)
+              text(message, "first")
+            } else if (message.params.name === "slow") slow = message
+          }
+        })
+      }))
+      assert.strictEqual((yield* connection.callTool("first")).text, "first")
+      const slow = yield* Effect.forkChild(connection.callTool("slow"))
+      yield* failsWith(connection.callTool("given up", {}, { timeout: 100 }), "ConnectionFailed/TimedOut")
+      assert.strictEqual((yield* Fiber.join(slow)).text, "slow")
+    }))
+})
+
 describe("a child that is gone", () => {
   it.live("fails what is pending within a second, and what comes later", () =>
     Effect.gen(function*() {
@@ -466,5 +633,26 @@ describe("standard error", () => {
       assert.isTrue(error.reason.stderrTail.endsWith("flood\n\\u001b[31mkey <redacted>\nbad\n"))
       assert.isAtMost(error.reason.stderrTail.length, 4200)
       assert.strictEqual(error.message, "tools/call t: the server's process exited with code 7; its last words: bad")
+    }))
+
+  it("is quoted without secrets: those that begin like others, and the lines of long ones; not the shortest", () => {
+    const key = "-----BEGIN KEY-----\r\nMIIEvQIBADAN\r\nshort\r\n-----END KEY-----\r\n"
+    const without = Secrets.remover(["abcd", "abcdTOPSECRET", "1", "", key])
+    assert.strictEqual(without("error 11 abcdTOPSECRET abcd"), "error 11 <redacted> <redacted>")
+    assert.strictEqual(without(`the key is ${key}.`), "the key is <redacted>.")
+    assert.strictEqual(
+      without("config: -----BEGIN KEY-----\nconfig: MIIEvQIBADAN\nconfig: short"),
+      "config: <redacted>\nconfig: <redacted>\nconfig: short"
+    )
+  })
+
+  it.live("of a secret that was wiped is never written: it is no environment", () =>
+    Effect.gen(function*() {
+      const stdio = yield* Stdio.make
+      const wiped = Redacted.make("s3cret")
+      Redacted.wipeUnsafe(wiped)
+      const error = yield* failsWith(stdio.connect({ ...modern, env: { KEY: wiped } }), "InvalidInput")
+      assert.strictEqual(error.message, "connect: a secret of the environment was wiped")
+      assert.isEmpty(stdio.pids)
     }))
 })

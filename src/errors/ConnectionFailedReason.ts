@@ -75,6 +75,7 @@ export class BudgetExceeded extends Data.TaggedError("BudgetExceeded")<{
     | "response bytes"
     | "header block"
     | "bytes without content"
+    | "bytes of one event"
     | "bytes of one line"
     | "informational responses"
     | "values in one message"
@@ -84,7 +85,7 @@ export class BudgetExceeded extends Data.TaggedError("BudgetExceeded")<{
 }> {
   override get message(): string {
     const isOfBytes = this.what === "response bytes" || this.what === "header block" ||
-      this.what === "bytes without content" || this.what === "bytes of one line"
+      this.what === "bytes without content" || this.what === "bytes of one event" || this.what === "bytes of one line"
     return isOfBytes ? `more than ${formatBytes(this.limit)} of ${this.what}` : `more than ${this.limit} ${this.what}`
   }
 }

@@ -23,6 +23,10 @@ export interface EventStream {
    */
   readonly feed: (text: string) => void
   /**
+   * So many characters are kept of the event that has not come whole.
+   */
+  readonly gathered: () => number
+  /**
    * The id of the last event that came whole; `""` where there is none, or the server cleared it.
    */
   readonly lastEventId: () => string
@@ -43,17 +47,21 @@ const joinEvery = 512
 const makeText = () => {
   let blocks: Array<string> = []
   let pieces: Array<string> = []
+  let length = 0
   return {
     push: (piece: string): void => {
+      length += piece.length
       if (pieces.push(piece) < joinEvery) return
       blocks.push(pieces.join(""))
       pieces = []
     },
     isEmpty: (): boolean => pieces.length === 0 && blocks.length === 0,
+    length: (): number => length,
     take: (): string => {
       const text = blocks.length === 0 ? pieces.join("") : blocks.join("") + pieces.join("")
       blocks = []
       pieces = []
+      length = 0
       return text
     }
   }
@@ -129,6 +137,7 @@ export const make = (onEvent: (event: Event) => void, resumedFrom = ""): EventSt
       }
       if (start < text.length) line.push(text.slice(start))
     },
+    gathered: () => line.length() + data.length() + type.length + id.length,
     lastEventId: () => lastEventId,
     retry: () => retry
   }

@@ -18,6 +18,7 @@ import { EgressGuard } from "../services/EgressGuard.ts"
 import { header, type HttpAnswer, HttpExchange, type HttpRequest, isRefusal } from "../services/HttpExchange.ts"
 import type { Options } from "../services/StreamableHttp.ts"
 import { isHeaderName, isHeaderValue } from "./headers.ts"
+import { reveal } from "./secrets.ts"
 import * as ServerUrl from "./serverUrl.ts"
 
 /**
@@ -75,17 +76,6 @@ const reserved = (name: string): boolean =>
     "transfer-encoding",
     "upgrade"
   ].includes(name)
-
-/**
- * The text of a secret; `undefined` where it was wiped.
- */
-const reveal = (value: string | Redacted.Redacted): string | undefined => {
-  try {
-    return typeof value === "string" ? value : Redacted.value(value)
-  } catch {
-    return undefined
-  }
-}
 
 const givenHeaders = (
   given: Readonly<Record<string, string | Redacted.Redacted>>

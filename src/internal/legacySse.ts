@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import {
+  BudgetExceeded,
   type ConnectionFailedReason,
   EgressDenied,
   HttpStatus,
@@ -16,7 +17,7 @@ import {
 } from "../errors/McpError.ts"
 import type { ServerMessage } from "../schema/JsonRpc.ts"
 import type { EgressGuard } from "../services/EgressGuard.ts"
-import { type HttpExchange, maxHeaderBlock } from "../services/HttpExchange.ts"
+import type { HttpExchange } from "../services/HttpExchange.ts"
 import type { Options } from "../services/StreamableHttp.ts"
 import type { Outgoing, Reply, Request, Transport } from "../services/Transport.ts"
 import * as Dropped from "./dropped.ts"
@@ -38,6 +39,12 @@ const resolveEndpoint = (reference: string, stream: URL): URL | EgressDenied => 
     : new EgressDenied({ host: target?.hostname || "an endpoint that is no http URL" })
 }
 
+/**
+ * The longest event that is read, whatever the budget allows: several requests may pay for it one after another, and while
+ * nobody waits nobody does.
+ */
+const maxEvent = 8 * 1024 * 1024
+
 type Failure = ConnectionFailedReason | McpError
 
 /**
@@ -51,7 +58,7 @@ export const make = Effect.fnUntraced(function*(
   const scope = yield* Effect.scope
   const endpoint = yield* Deferred.make<URL, Failure>()
 
-  const { countOn, meter, rest } = SharedMeter.make(maxHeaderBlock)
+  const { countOn, meter } = yield* SharedMeter.make
   let receive: (message: ServerMessage) => void = () => {}
   let problem: ConnectionFailedReason | undefined
   const dropped = Dropped.make()
@@ -72,13 +79,20 @@ export const make = Effect.fnUntraced(function*(
     isDone: () => problem !== undefined
   }, meter)
 
+  const take: typeof events.feed = (text) => {
+    const isDone = events.feed(text)
+    if (events.gathered() <= maxEvent) return isDone
+    problem ??= new BudgetExceeded({ what: "bytes of one event", limit: maxEvent })
+    return true
+  }
+
   const stream: Effect.Effect<void> = send("connect", {
     method: "GET",
     url,
     headers: ["accept", "text/event-stream"],
     body: undefined,
     meter,
-    onHead: (head) => streamPlan(head, () => events.feed)
+    onHead: (head) => streamPlan(head, () => take)
   }).pipe(
     Effect.match({
       onFailure: (error) => error,
@@ -124,14 +138,11 @@ export const make = Effect.fnUntraced(function*(
   }
 
   const request = (message: Request): Effect.Effect<Reply, McpError> =>
-    Effect.suspend(() => {
-      countOn(message.meter)
-      return Effect.raceFirst(messages.answer(message.id), Effect.andThen(post(message, message.onSent), Effect.never))
-    }).pipe(
-      Effect.ensuring(Effect.suspend(() => {
-        if (messages.isIdle()) rest()
-        return dropped.note
-      })),
+    Effect.acquireUseRelease(
+      Effect.sync(() => countOn(message.meter)),
+      () => Effect.raceFirst(messages.answer(message.id), Effect.andThen(post(message, message.onSent), Effect.never)),
+      (stopCounting) => Effect.andThen(Effect.sync(stopCounting), dropped.note)
+    ).pipe(
       Effect.map((response) => ({ response, text: undefined, status: 200 })),
       Effect.mapError(named(message.operation))
     )
@@ -140,7 +151,11 @@ export const make = Effect.fnUntraced(function*(
     server,
     hasHeaders: true,
     request,
-    notify: (message) => Effect.mapError(post(message), named(message.operation)),
+    notify: (message) =>
+      Effect.suspend(() => {
+        messages.notified()
+        return Effect.mapError(post(message), named(message.operation))
+      }),
     listen: (receiver) => {
       receive = receiver
     }

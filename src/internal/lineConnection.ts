@@ -33,7 +33,7 @@ import { messagesOf, toReason } from "./reply.ts"
 import * as SharedMeter from "./sharedMeter.ts"
 
 /**
- * The longest line that is read, whatever the budget allows; and what a server may say between two requests.
+ * The longest line that is read, whatever the budget allows.
  */
 const maxLine = 8 * 1024 * 1024
 
@@ -104,7 +104,7 @@ export const make = Effect.fnUntraced(function*(
 ): Effect.fn.Return<LineConnection, never, Scope.Scope> {
   const outbox = Outbox.make<ConnectionFailedReason>()
   const lines = Lines.make(maxLine)
-  const shared = SharedMeter.make(maxLine)
+  const shared = yield* SharedMeter.make
   const dropped = Dropped.make()
   const messages = Multiplex.make<ConnectionFailedReason>(receive, dropped.add)
   let problem: ConnectionFailedReason | undefined
@@ -176,41 +176,33 @@ export const make = Effect.fnUntraced(function*(
   const failed = (operation: string, reason: ConnectionFailedReason): McpError =>
     new ConnectionFailed({ operation, server, reason })
 
-  const restIfIdle = (): void => {
-    if (messages.isIdle()) shared.rest()
-  }
-
   /**
    * Tells of what was dropped, on the way to what came.
    */
-  const afterwards = <A, E>(outcome: Effect.Effect<A, E>): Effect.Effect<A, E> => {
-    restIfIdle()
-    return dropped.isEmpty() ? outcome : Effect.andThen(dropped.note, outcome)
-  }
+  const afterwards = <A, E>(outcome: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+    dropped.isEmpty() ? outcome : Effect.andThen(dropped.note, outcome)
 
   return {
-    request: (message) => {
-      const { body, id, meter, operation } = message
-      const answer = messages.answer(id, () => {
-        shared.countOn(meter)
-        version = message.version
-        const takeBack = outbox.push(toLine(body), (written) => {
-          if (Exit.isSuccess(written)) message.onSent()
+    request: (message) =>
+      Effect.suspend(() => {
+        const { body, id, meter, operation } = message
+        let stopCounting = (): void => {}
+        const answer = messages.answer(id, () => {
+          stopCounting = shared.countOn(meter)
+          version = message.version
+          return outbox.push(toLine(body), { onLeft: message.onSent })
         })
-        return () => {
-          takeBack()
-          restIfIdle()
-        }
-      })
-      return Effect.matchEffect(answer, {
-        onFailure: (reason) => afterwards(Effect.fail(failed(operation, reason))),
-        onSuccess: (response) => afterwards(Effect.succeed({ response, text: undefined, status: undefined }))
-      })
-    },
+        const replied = Effect.matchEffect(answer, {
+          onFailure: (reason) => afterwards(Effect.fail(failed(operation, reason))),
+          onSuccess: (response) => afterwards(Effect.succeed({ response, text: undefined, status: undefined }))
+        })
+        return Effect.ensuring(replied, Effect.sync(() => stopCounting()))
+      }),
     notify: ({ body, operation }) =>
       Effect.mapError(
         Effect.callback<void, ConnectionFailedReason>((resume) => {
-          const takeBack = outbox.push(toLine(body), resume)
+          messages.notified()
+          const takeBack = outbox.push(toLine(body), { onWritten: resume })
           return Effect.sync(takeBack)
         }),
         (reason) => failed(operation, reason)

@@ -56,6 +56,7 @@ export const make = (handlers: Handlers, meter: Meter, resumedFrom?: string) => 
       arrived = []
       return takeAll(now)
     },
+    gathered: events.gathered,
     lastEventId: events.lastEventId,
     retry: events.retry
   }

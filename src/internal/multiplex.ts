@@ -24,7 +24,18 @@ export interface Multiplex<E> {
    * There is nothing more to come.
    */
   readonly fail: (reason: E) => void
-  readonly isIdle: () => boolean
+  /**
+   * Something goes out that has no answer.
+   */
+  readonly notified: () => void
+}
+
+interface Pending<E> {
+  readonly resume: (answered: Exit.Exit<JsonRpc.Response, E | ProtocolViolation>) => void
+  /**
+   * So many notifications had gone out before it.
+   */
+  readonly after: number
 }
 
 /**
@@ -35,24 +46,29 @@ export const make = <E>(
   receive: (message: JsonRpc.ServerMessage) => void,
   onDropped: (what: string) => void
 ): Multiplex<E> => {
-  const pending = new Map<number, (answered: Exit.Exit<JsonRpc.Response, E | ProtocolViolation>) => void>()
+  const pending = new Map<number, Pending<E>>()
+  // Of the notifications that went out, how many the server has got past: it has answered a request that went out later.
+  let notifications = 0
+  let passed = 0
   let failure: { readonly reason: E } | undefined
 
   /**
-   * Whose answer this is. An error that names no request is the answer to the only one, if there is only one.
+   * Whose answer this is. An error that names no request is the answer to the only one, if there is only one. Some servers
+   * answer notifications as well, in that way, though: as long as one may be meant, it is for nobody.
    */
   const idOf = (message: { readonly [key: string]: unknown }): number | undefined => {
     const { id } = message
     if (typeof id === "number" && pending.has(id)) return id
     const [only] = pending.keys()
-    return message["error"] !== undefined && JsonRpc.isNobodysId(id) && pending.size === 1 ? only : undefined
+    const isAlone = pending.size === 1 && passed === notifications
+    return message["error"] !== undefined && JsonRpc.isNobodysId(id) && isAlone ? only : undefined
   }
 
   return {
     answer: (id, send) =>
       Effect.callback((resume) => {
         if (failure !== undefined) return resume(Effect.fail(failure.reason))
-        pending.set(id, resume)
+        pending.set(id, { resume, after: notifications })
         const takeBack = send?.()
         return Effect.sync(() => {
           pending.delete(id)
@@ -66,8 +82,9 @@ export const make = <E>(
       if (known._tag !== "Response") return receive(known)
       const id = idOf(known.message)
       if (id === undefined) return onDropped("a response that nobody waits for")
-      const resume = pending.get(id)!
+      const { after, resume } = pending.get(id)!
       pending.delete(id)
+      passed = Math.max(passed, after)
       resume(Result.match(JsonRpc.readResponse(known.message, id), {
         onFailure: (detail) => Exit.fail(new ProtocolViolation({ detail })),
         onSuccess: (response) => Exit.succeed(response)
@@ -75,9 +92,11 @@ export const make = <E>(
     },
     fail: (reason) => {
       failure ??= { reason }
-      for (const resume of pending.values()) resume(Exit.fail(reason))
+      for (const { resume } of pending.values()) resume(Exit.fail(reason))
       pending.clear()
     },
-    isIdle: () => pending.size === 0
+    notified: () => {
+      notifications++
+    }
   }
 }

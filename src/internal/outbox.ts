@@ -10,14 +10,27 @@ import * as Exit from "effect/Exit"
 import * as Stream from "effect/Stream"
 
 /**
+ * What whoever sends a line is told of it.
+ */
+export interface Told<E> {
+  /**
+   * It cannot be taken back any more: whether it arrives or not, the other side may have some of it.
+   */
+  readonly onLeft?: (() => void) | undefined
+  /**
+   * The writer has had it, or never will.
+   */
+  readonly onWritten?: ((written: Exit.Exit<void, E>) => void) | undefined
+}
+
+/**
  * @see make
  */
 export interface Outbox<E> {
   /**
-   * Puts a line at the end, without its newline. `onWritten` is told when the writer has had it, or never will. The
-   * answer takes the line back.
+   * Puts a line at the end, without its newline. The answer takes the line back, as long as it waits.
    */
-  readonly push: (line: string, onWritten?: (written: Exit.Exit<void, E>) => void) => () => void
+  readonly push: (line: string, told?: Told<E>) => () => void
   /**
    * What is to be written, for one writer. It ends after the last line once `end` was called.
    */
@@ -34,9 +47,8 @@ export interface Outbox<E> {
  */
 const maxTogether = 64 * 1024
 
-interface Waiting<E> {
+interface Waiting<E> extends Told<E> {
   readonly line: string
-  readonly onWritten: ((written: Exit.Exit<void, E>) => void) | undefined
 }
 
 /**
@@ -55,6 +67,7 @@ export const make = <E>(): Outbox<E> => {
       if (together !== "" && together.length + each.line.length > maxTogether) break
       waiting.delete(each)
       writing.push(each)
+      each.onLeft?.()
       together += `${each.line}\n`
     }
     return encoder.encode(together)
@@ -91,12 +104,12 @@ export const make = <E>(): Outbox<E> => {
   })
 
   return {
-    push: (line, onWritten) => {
+    push: (line, told) => {
       if (failure !== undefined) {
-        onWritten?.(failure)
+        told?.onWritten?.(failure)
         return () => {}
       }
-      const added = { line, onWritten }
+      const added = { ...told, line }
       waiting.add(added)
       wake()
       return () => waiting.delete(added)

@@ -26,7 +26,7 @@ import type { ByteBudget, Meter } from "../services/ByteBudget.ts"
 import type { ClientFeatures } from "../services/ClientFeatures.ts"
 import { overBudget } from "../services/HttpExchange.ts"
 import type { McpPolicy } from "../services/McpPolicy.ts"
-import type { Reply, Request, Transport } from "../services/Transport.ts"
+import type { Reply, Request, ServerRequest, Transport } from "../services/Transport.ts"
 import * as Announcements from "./announcements.ts"
 import { read as readArguments } from "./arguments.ts"
 import * as Deadline from "./deadline.ts"
@@ -360,11 +360,14 @@ export const make = Effect.fnUntraced(function*(
   announcements.listen(({ method, params }) =>
     method === "notifications/cancelled" && serverRequests.cancel(params["requestId"])
   )
+  const takeRequest = (request: ServerRequest): void => {
+    // Modern servers have no requests of their own, whatever brings them.
+    if (ProtocolVersion.isModern(agreed)) dropped.add(request.method)
+    else serverRequests.take(request)
+  }
   transport.listen?.((message) => {
     if (message._tag === "Notification") announcements.take(message.notification)
-    // Modern servers have no requests of their own, whatever brings them.
-    else if (ProtocolVersion.isModern(agreed)) dropped.add(message.request.method)
-    else serverRequests.take(message.request)
+    else takeRequest(message.request)
   })
 
   const followRoots = Roots.follow(options.features.roots)
@@ -375,6 +378,7 @@ export const make = Effect.fnUntraced(function*(
   )
   const { version } = negotiated
   agreed = version
+  serverRequests.release().forEach(takeRequest)
   const writer = Envelope.make(
     version,
     clientInfo,

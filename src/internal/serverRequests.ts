@@ -27,9 +27,14 @@ const maxWaiting = 1024
  */
 export interface ServerRequests {
   /**
-   * Takes a request. Never waits.
+   * Takes a request. Never waits. Until `release`, what is no `ping` is held: as long as no revision is agreed on, nobody
+   * knows whether the server may ask at all.
    */
   readonly take: (request: ServerRequest) => void
+  /**
+   * Holds no more, and gives back what was held.
+   */
+  readonly release: () => ReadonlyArray<ServerRequest>
   /**
    * Ends what is under way under an id, and has it unanswered. Says whether anything was.
    */
@@ -68,6 +73,7 @@ export const make = Effect.fnUntraced(function*(
   const scope = yield* Effect.scope
   const runFork = Effect.runForkWith(yield* Effect.context<never>())
   const handling = new Set<{ readonly id: ServerRequest["id"]; readonly fiber: Fiber.Fiber<void> }>()
+  let held: Array<ServerRequest> | undefined = []
   let waiting: Array<ServerRequest> = []
   let isRefusing = false
   let isClosed = false
@@ -134,7 +140,10 @@ export const make = Effect.fnUntraced(function*(
   return {
     take: (request) => {
       if (isClosed) return
-      if (handling.size < maxAtOnce) {
+      const isHeld = held !== undefined && request.method !== "ping"
+      if (held !== undefined && isHeld && held.length < maxAtOnce) {
+        held.push(request)
+      } else if (!isHeld && handling.size < maxAtOnce) {
         handle(request)
       } else if (waiting.length < maxWaiting) {
         waiting.push(request)
@@ -145,10 +154,17 @@ export const make = Effect.fnUntraced(function*(
         if (unanswered++ === 0) fork(Effect.andThen(Effect.yieldNow, tellUnanswered))
       }
     },
+    release: () => {
+      const released = held ?? []
+      held = undefined
+      return released
+    },
     cancel: (id) => {
+      const index = held?.findIndex((request) => request.id === id) ?? -1
+      if (index >= 0) held?.splice(index, 1)
       const named = [...handling].filter((entry) => entry.id === id)
       for (const { fiber } of named) fiber.interruptUnsafe()
-      return named.length > 0
+      return index >= 0 || named.length > 0
     }
   }
 })

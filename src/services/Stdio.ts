@@ -18,6 +18,7 @@ import * as Stream from "effect/Stream"
 import { ConnectionFailed, InvalidInput, type McpError, Unreachable } from "../errors/McpError.ts"
 import * as ChildEnvironment from "../internal/childEnvironment.ts"
 import * as Child from "../internal/childProcess.ts"
+import * as Secrets from "../internal/secrets.ts"
 import * as Tail from "../internal/tail.ts"
 import type { ServerMessage } from "../schema/JsonRpc.ts"
 import { McpPolicy } from "./McpPolicy.ts"
@@ -37,7 +38,8 @@ export interface Options {
    */
   readonly args?: ReadonlyArray<string> | undefined
   /**
-   * Variables of its environment. `undefined` takes one away.
+   * Variables of its environment. `undefined` takes one away. `Redacted` ones are taken out of what errors quote of the
+   * child's standard error, and so are their lines of 8 characters or more; those of less than 4 characters are not.
    */
   readonly env?: Readonly<Record<string, string | Redacted.Redacted | undefined>> | undefined
   /**
@@ -72,6 +74,8 @@ export interface ChildTransport extends Service {
   readonly kill: Effect.Effect<void>
 }
 
+const connecting = { operation: "connect", server: undefined }
+
 const keptStderr = 64 * 1024
 
 /**
@@ -83,7 +87,7 @@ const waitingPieces = 16
  * Starts a child, and talks to it until the scope closes.
  *
  * Fails with `ConnectionFailed`, reason `Unreachable`, where it cannot be started (the code of the system is the detail:
- * `ENOENT` where there is no such program), and with `InvalidInput` for what is no command at all. When the child exits,
+ * `ENOENT` where there is no such program), and with `InvalidInput` for what is no command at all, and for a secret that was wiped. When the child exits,
  * everything that is pending and that comes later fails with `ProcessExited`. A child that exits when it is asked
  * `server/discover` is started once more for `initialize`.
  *
@@ -96,7 +100,11 @@ export const make = Effect.fnUntraced(function*(
   const spawner = yield* ChildProcessSpawner
   const { exitTimeout, probeTimeout } = yield* McpPolicy
   const scope = yield* Effect.scope
-  const secrets = Object.values(env ?? {}).flatMap((value) => Redacted.isRedacted(value) ? [Redacted.value(value)] : [])
+  const secrets = Object.values(env ?? {}).filter((value) => Redacted.isRedacted(value)).map(Secrets.reveal)
+  if (!secrets.every((secret) => secret !== undefined)) {
+    return yield* new InvalidInput({ ...connecting, detail: "a secret of the environment was wiped" })
+  }
+  const withoutSecrets = Secrets.remover(secrets)
 
   const tail = Tail.make(keptStderr)
   const decoder = new TextDecoder()
@@ -130,8 +138,7 @@ export const make = Effect.fnUntraced(function*(
     exitTimeout,
     receive: (message) => receive(message),
     onStderr,
-    lastWords: () =>
-      secrets.reduce((text, secret) => secret === "" ? text : text.replaceAll(secret, "<redacted>"), tail.text())
+    lastWords: () => withoutSecrets(tail.text())
   }).pipe(
     Scope.provide(scope),
     Effect.mapError(notStarted)
@@ -164,9 +171,10 @@ export const make = Effect.fnUntraced(function*(
   }
 })
 
-const notStarted = ({ code }: Child.NotStarted): McpError => {
-  const where = { operation: "connect", server: undefined }
-  return code === undefined
-    ? new InvalidInput({ ...where, detail: "the command, its arguments, its environment or its folder cannot be used" })
-    : new ConnectionFailed({ ...where, reason: new Unreachable({ delivered: "no", detail: code }) })
-}
+const notStarted = ({ code }: Child.NotStarted): McpError =>
+  code === undefined
+    ? new InvalidInput({
+      ...connecting,
+      detail: "the command, its arguments, its environment or its folder cannot be used"
+    })
+    : new ConnectionFailed({ ...connecting, reason: new Unreachable({ delivered: "no", detail: code }) })
