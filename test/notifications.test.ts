@@ -7,37 +7,11 @@ import * as References from "effect/References"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type * as Net from "node:net"
-import { McpConnection, McpPolicy } from "../src/index.ts"
+import { McpConnection } from "../src/index.ts"
+import { counted, event, legacyWith, modernWith, quick } from "./support/announcing.ts"
 import { connect, failsWith } from "./support/connect.ts"
 import * as Raw from "./support/rawServer.ts"
 import { until } from "./support/until.ts"
-
-const capabilities = {
-  logging: {},
-  tools: { listChanged: true },
-  prompts: { listChanged: true },
-  resources: { listChanged: true, subscribe: true }
-}
-
-const event = (value: object, fields = ""): string =>
-  `${fields}data: ${JSON.stringify({ jsonrpc: "2.0", ...value })}\n\n`
-
-const modernWith = (answers: Readonly<Record<string, Raw.Responder>>) =>
-  Raw.make(Raw.modern({
-    "server/discover": (socket, request) => Raw.sendResult(socket, request, { ...Raw.discoverResult, capabilities }),
-    ...answers
-  }))
-
-const legacyWith = (answers: Readonly<Record<string, Raw.Responder>>) =>
-  Raw.make(Raw.legacy({
-    initialize: (socket, request) =>
-      Raw.sendResult(socket, request, { protocolVersion: "2025-11-25", capabilities, serverInfo: {} }),
-    GET: (socket) => Raw.send(socket, 405, {}),
-    "resources/subscribe": (socket, request) => Raw.sendResult(socket, request, {}),
-    "resources/unsubscribe": (socket, request) => Raw.sendResult(socket, request, {}),
-    "logging/setLevel": (socket, request) => Raw.sendResult(socket, request, {}),
-    ...answers
-  }))
 
 const ofSubscription = (id: unknown, method: string, params: object = {}): string =>
   event({ method, params: { ...params, _meta: { "io.modelcontextprotocol/subscriptionId": id } } })
@@ -52,14 +26,6 @@ const listening = (text: (id: number) => string): Raw.Responder => (socket, { me
   Raw.openStream(socket)
   Raw.sendChunk(socket, text(message.id!))
 }
-
-const quick = McpPolicy.make({
-  requestTimeout: 300,
-  resumption: McpPolicy.resumption({ minDelay: 5, delay: 5, maxIdle: 3 })
-})
-
-const counted = (server: Raw.RawServer, method: string): number =>
-  server.methods().filter((seen) => seen === method).length
 
 describe("subscribe, modern", () => {
   it.live("tells of what was asked for, once it is acknowledged, and of nothing else", () =>
@@ -201,84 +167,6 @@ describe("subscribe, modern", () => {
       yield* Fiber.join(fiber)
       yield* Fiber.join(heard)
       yield* server.quiet
-    }))
-})
-
-describe("subscribe, legacy", () => {
-  it.live("subscribes, follows the server's own stream once for all, and unsubscribes", () =>
-    Effect.gen(function*() {
-      let stream: Net.Socket | undefined
-      const server = yield* legacyWith({
-        GET: (socket) => {
-          stream = socket
-          Raw.openStream(socket)
-        }
-      })
-      const connection = yield* connect(server.url)
-      const first = yield* Effect.forkChild(
-        Stream.runCollect(Stream.take(connection.subscribe({ resourceSubscriptions: ["a:1"] }), 1))
-      )
-      const second = yield* Effect.forkChild(
-        Stream.runCollect(Stream.take(connection.subscribe({ toolsListChanged: true }), 1))
-      )
-      yield* until(() => stream !== undefined && counted(server, "resources/subscribe") === 1)
-      Raw.sendChunk(stream!, event({ method: "notifications/resources/updated", params: { uri: "b:1" } }))
-      Raw.sendChunk(stream!, event({ method: "notifications/resources/updated", params: { uri: "a:1" } }))
-      assert.deepStrictEqual(yield* Fiber.join(first), [{ _tag: "ResourceUpdated", uri: "a:1" }])
-      Raw.sendChunk(stream!, event({ method: "notifications/tools/list_changed" }))
-      assert.deepStrictEqual(yield* Fiber.join(second), [{ _tag: "ToolListChanged" }])
-      yield* until(() => counted(server, "resources/unsubscribe") === 1)
-      assert.strictEqual(counted(server, "GET"), 1)
-    }))
-
-  it.live("takes the server's own stream up where it ended", () =>
-    Effect.gen(function*() {
-      const server = yield* legacyWith({
-        GET: (socket, request) => {
-          Raw.openStream(socket)
-          const isFirst = request.headers["last-event-id"] === undefined
-          Raw.sendChunk(
-            socket,
-            isFirst ? "id: 7\nretry: 10\ndata:\n\n" : event({ method: "notifications/tools/list_changed" })
-          )
-          if (isFirst) Raw.endStream(socket)
-        }
-      })
-      const connection = yield* connect(server.url)
-      const changes = yield* Stream.runCollect(Stream.take(connection.subscribe({ toolsListChanged: true }), 1))
-      assert.deepStrictEqual(changes, [{ _tag: "ToolListChanged" }])
-      const [, again] = server.requests.filter(({ httpMethod }) => httpMethod === "GET")
-      assert.strictEqual(again?.headers["last-event-id"], "7")
-    }))
-
-  it.live.each([404, 405, 406])("does without the stream where GET is answered %d", (status) =>
-    Effect.gen(function*() {
-      const server = yield* legacyWith({
-        GET: (socket) => Raw.send(socket, status, {}),
-        "tools/call": (socket, request) => {
-          Raw.openStream(socket)
-          Raw.sendChunk(
-            socket,
-            event({ method: "notifications/tools/list_changed" }) +
-              event({ id: request.message.id, result: Raw.textResult("ok") })
-          )
-        }
-      })
-      const connection = yield* connect(server.url)
-      const changes = yield* Effect.forkChild(
-        Stream.runCollect(Stream.take(connection.subscribe({ toolsListChanged: true }), 1))
-      )
-      yield* until(() => counted(server, "GET") === 1)
-      yield* connection.callTool("t")
-      assert.deepStrictEqual(yield* Fiber.join(changes), [{ _tag: "ToolListChanged" }])
-    }))
-
-  it.live("opens no stream where nobody subscribes", () =>
-    Effect.gen(function*() {
-      const server = yield* legacyWith({})
-      const connection = yield* connect(server.url)
-      yield* connection.callTool("t")
-      assert.strictEqual(counted(server, "GET"), 0)
     }))
 })
 

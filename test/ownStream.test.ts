@@ -3,6 +3,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as SubscriptionRef from "effect/SubscriptionRef"
 import { type Root } from "../src/index.ts"
@@ -104,6 +105,14 @@ describe("what a legacy server asks on a stream of its own", () => {
         yield* server.quiet
       }))
   }
+
+  it.live("is waited for no longer than connecting may take", () =>
+    Effect.gen(function*() {
+      const server = yield* withStream({ GET: () => {} })
+      const [elapsed, connection] = yield* Effect.timed(connect(server.url, { features: { roots }, timeout: 300 }))
+      assert.isBelow(Duration.toMillis(elapsed), 800)
+      assert.strictEqual((yield* connection.callTool("t")).text, "ok")
+    }))
 
   it.live("is not listened for by one who answers nothing", () =>
     Effect.gen(function*() {

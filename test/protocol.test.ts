@@ -349,6 +349,7 @@ describe("subscriptions", () => {
         yield* until(() => server.methods().includes("resources/subscribe"))
         yield* connection.callTool("t")
         assert.deepStrictEqual<unknown>(yield* Fiber.join(hearing), [{ _tag: "ResourceUpdated", uri: "a:1" }])
+        yield* until(() => server.methods().includes(method))
         const sent = onlyOne(server, method)
         assertEnvelope(revision, sent)
         assert.deepStrictEqual(paramsOf(sent.message), { uri: "a:1" })

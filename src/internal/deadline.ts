@@ -46,6 +46,16 @@ export const isOver = (deadline: Deadline): Effect.Effect<boolean> =>
     Effect.succeed(nowOn(clockOf(fiber)) - deadline.startedAt >= Duration.toMillis(deadline.total))
   )
 
+/**
+ * What the operation as a whole has left: zero where it has had its time.
+ */
+export const timeLeft = (deadline: Deadline): Effect.Effect<Duration.Duration> =>
+  Effect.withFiber((fiber) =>
+    Effect.succeed(
+      Duration.millis(Math.max(0, deadline.startedAt + Duration.toMillis(deadline.total) - nowOn(clockOf(fiber))))
+    )
+  )
+
 interface Pending {
   expiresAt: number
   limit: Duration.Duration

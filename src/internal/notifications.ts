@@ -2,7 +2,7 @@
  * What a server announces, as streams: revision 2026-07-28, basic/patterns/subscriptions; revision 2025-11-25,
  * server/resources, "Subscriptions".
  */
-import type * as Cause from "effect/Cause"
+import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -12,7 +12,7 @@ import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { type McpError, Unreadable } from "../errors/McpError.ts"
-import { isJsonObject } from "../schema/Json.ts"
+import { isJsonObject, type JsonObject } from "../schema/Json.ts"
 import type { RawNotification } from "../schema/JsonRpc.ts"
 import * as Notification from "../schema/Notification.ts"
 import * as ProtocolVersion from "../schema/ProtocolVersion.ts"
@@ -20,7 +20,9 @@ import type { Service } from "../services/McpConnection.ts"
 import type { McpPolicy, StreamEnd } from "../services/McpPolicy.ts"
 import * as Announcements from "./announcements.ts"
 import * as Ask from "./ask.ts"
+import { warn } from "./dropped.ts"
 import type { Hearing, Requester } from "./requester.ts"
+import * as ResourceSubscriptions from "./resourceSubscriptions.ts"
 
 /**
  * What waits for one consumer. What comes while it is full is dropped, and counted: who reads on finds out that something
@@ -124,6 +126,7 @@ export const make = (
 ): Pick<Service, "notifications" | "subscribe" | "setLogLevel"> => {
   const { announcements, negotiated, scope } = requester
   const ask = Ask.make(requester, policy)
+  const askInSession = Ask.make({ ...requester, send: requester.sendInSession }, policy)
 
   const heard = (listener: Announcements.Listener): Effect.Effect<unknown, never, Scope.Scope> =>
     Effect.acquireRelease(
@@ -218,31 +221,49 @@ export const make = (
       )
     })
 
-  const resource = (method: string, uri: string): Effect.Effect<void, McpError> =>
-    ask.one({
+  /**
+   * Tells a legacy server something that needs no answer but that it was understood.
+   */
+  const tell = (by: Ask.Ask, method: string, capability: string, params: JsonObject): Effect.Effect<void, McpError> =>
+    by.one({
       title: method,
-      capability: "resources",
+      capability,
       method,
-      members: `"uri":${JSON.stringify(uri)}`,
+      members: JSON.stringify(params).slice(1, -1),
       attributes: {},
       read: () => Result.void
     }, undefined)
 
+  const resources = ResourceSubscriptions.make(scope, {
+    subscribe: (uri) => tell(ask, "resources/subscribe", "resources", { uri }),
+    subscribeAgain: (uri) => tell(askInSession, "resources/subscribe", "resources", { uri }),
+    unsubscribe: (uri) => tell(askInSession, "resources/unsubscribe", "resources", { uri })
+  })
+
+  let legacyLevel: Notification.LoggingLevel | undefined
+  const setLegacyLevel = (by: Ask.Ask, level: Notification.LoggingLevel): Effect.Effect<void, McpError> =>
+    tell(by, "logging/setLevel", "logging", { level })
+  const levelAgain = Effect.suspend(() => {
+    if (legacyLevel === undefined) return Effect.void
+    return setLegacyLevel(askInSession, legacyLevel).pipe(
+      Effect.catch((error) => warn("level of the log not renewed", error.message))
+    )
+  })
+  // A new session knows nothing of what the old one was told.
+  requester.onRenewed(Effect.all([resources.renew, levelAgain], { concurrency: 2, discard: true }))
+
   const subscribeLegacy = (
     filter: Notification.SubscriptionFilter,
-    offer: (change: Notification.ChangeNotification) => boolean
+    offer: (change: Notification.ChangeNotification) => boolean,
+    lose: ResourceSubscriptions.Lose
   ): Effect.Effect<void, McpError, Scope.Scope> =>
     Effect.gen(function*() {
       yield* heard((notification) => {
         const change = Notification.fromWire(notification)
         return isChange(change) && isWanted(filter, change) && offer(change)
       })
-      yield* requester.ownStream.wanted
-      yield* Effect.forEach(filter.resourceSubscriptions ?? [], (uri) =>
-        Effect.acquireRelease(
-          resource("resources/subscribe", uri),
-          () => Effect.ignore(resource("resources/unsubscribe", uri))
-        ), { discard: true })
+      yield* requester.ownStream.wanted({ lose })
+      yield* Effect.forEach(filter.resourceSubscriptions ?? [], (uri) => resources.hold(uri, lose), { discard: true })
     })
 
   return {
@@ -267,7 +288,7 @@ export const make = (
                 (exit) => Exit.isSuccess(exit) ? Queue.end(queue) : Queue.failCause(queue, exit.cause)
               )
             )
-            : subscribeLegacy(filter, offer)
+            : subscribeLegacy(filter, offer, (error) => Queue.failCauseUnsafe(queue, Cause.fail(error)))
         )),
     setLogLevel: (level) => {
       const method = "logging/setLevel"
@@ -275,14 +296,9 @@ export const make = (
         return Effect.fail(requester.invalid(method, "the level is none of the eight"))
       }
       if (ProtocolVersion.isLegacy(negotiated.version)) {
-        return ask.one({
-          title: method,
-          capability: "logging",
-          method,
-          members: `"level":"${level}"`,
-          attributes: {},
-          read: () => Result.void
-        }, undefined)
+        return Effect.map(setLegacyLevel(ask, level), () => {
+          legacyLevel = level
+        })
       }
       return Effect.andThen(
         requester.capable(method, "logging"),

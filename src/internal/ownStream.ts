@@ -17,13 +17,28 @@ import { warn } from "./dropped.ts"
 const maxWait = Duration.seconds(1)
 
 /**
+ * Who wants the stream.
+ */
+export interface Follower {
+  /**
+   * Hears that the stream was there and is lost for good.
+   */
+  readonly lose: (error: McpError) => void
+  /**
+   * How long to wait until it is open, where that is less than is usual.
+   */
+  readonly wait?: Duration.Duration | undefined
+}
+
+/**
  * One stream, however many want it.
  */
 export interface OwnStream {
   /**
-   * Has it followed for as long as the scope lives. Goes on once it is open, or is not to be had.
+   * Has it followed for as long as the scope lives. Goes on once it is open, or is not to be had. Where it has ended, it
+   * is begun again.
    */
-  readonly wanted: Effect.Effect<void, never, Scope.Scope>
+  readonly wanted: (follower: Follower) => Effect.Effect<void, never, Scope.Scope>
   /**
    * Begins it anew where it is wanted: it belongs to a session, and there is another one now.
    */
@@ -31,42 +46,80 @@ export interface OwnStream {
 }
 
 /**
- * `follow` follows the stream to its end, and tells when it is open. Nothing is followed longer than the connection lives.
+ * What one run of following is told, and tells.
+ */
+export interface Following {
+  /**
+   * Whether there has been such a stream: a server that refuses it now fails, rather than has none.
+   */
+  readonly again: boolean
+  readonly onOpen: () => void
+}
+
+/**
+ * `follow` follows the stream to its end. Nothing is followed longer than the connection lives.
  */
 export const make = (
   connection: Scope.Scope,
-  follow: (onOpen: () => void) => Effect.Effect<void, McpError>
+  follow: (following: Following) => Effect.Effect<void, McpError>
 ): OwnStream => {
-  let followers = 0
-  let following: { readonly fiber: Fiber.Fiber<void>; readonly open: Deferred.Deferred<void> } | undefined
+  const followers = new Set<Follower>()
+  let current: { readonly fiber: Fiber.Fiber<void>; readonly open: Deferred.Deferred<void> } | undefined
+  let wasOpen = false
+
+  const lost = (error: McpError): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      // Where it never was open, there is none, however the server says so.
+      if (wasOpen) { for (const { lose } of followers) lose(error) }
+      return warn("stream of the server's own ended", error.message)
+    })
 
   const begin = Effect.suspend(() => {
     const open = Deferred.makeUnsafe<void>()
-    const onOpen = (): void => {
+    const goOn = (): void => {
       Deferred.doneUnsafe(open, Effect.void)
     }
-    const followed = Effect.matchEffect(follow(onOpen), {
-      onFailure: (error) => warn("stream of the server's own ended", error.message),
-      onSuccess: () => Effect.void
-    })
-    return Effect.map(Effect.forkIn(Effect.ensuring(followed, Effect.sync(onOpen)), connection), (fiber) => {
-      following = { fiber, open }
+    const onOpen = (): void => {
+      wasOpen = true
+      goOn()
+    }
+    const followed = follow({ again: wasOpen, onOpen }).pipe(Effect.catch(lost), Effect.ensuring(Effect.sync(goOn)))
+    return Effect.map(Effect.forkIn(followed, connection), (fiber) => {
+      current = { fiber, open }
     })
   })
-  const end = Effect.suspend(() => following === undefined ? Effect.void : Fiber.interrupt(following.fiber))
-  const opened = Effect.suspend(() =>
-    following === undefined ? Effect.void : Effect.timeoutOption(Deferred.await(following.open), maxWait)
+  const beginWhereWanted = Effect.suspend(() =>
+    followers.size === 0 || (current !== undefined && current.fiber.pollUnsafe() === undefined) ? Effect.void : begin
   )
+  const end = Effect.suspend(() => {
+    const ending = current
+    current = undefined
+    return ending === undefined ? Effect.void : Fiber.interrupt(ending.fiber)
+  })
+  const opened = (wait: Duration.Duration) =>
+    Effect.suspend(() =>
+      current === undefined
+        ? Effect.void
+        : Effect.timeoutOption(Deferred.await(current.open), Duration.min(wait, maxWait))
+    )
   return {
-    wanted: Effect.acquireRelease(
-      Effect.suspend(() => followers++ > 0 ? Effect.void : begin),
-      () => Effect.suspend(() => --followers > 0 ? Effect.void : end)
-    ).pipe(Effect.andThen(opened), Effect.asVoid),
-    renew: Effect.suspend(() => followers > 0 ? Effect.andThen(end, begin) : Effect.void)
+    wanted: (follower) =>
+      Effect.acquireRelease(
+        Effect.suspend(() => {
+          followers.add(follower)
+          return beginWhereWanted
+        }),
+        () =>
+          Effect.suspend(() => {
+            followers.delete(follower)
+            return followers.size > 0 ? Effect.void : end
+          })
+      ).pipe(Effect.andThen(opened(follower.wait ?? maxWait)), Effect.asVoid),
+    renew: Effect.andThen(end, beginWhereWanted)
   }
 }
 
 /**
  * For a transport that brings all of it anyhow.
  */
-export const none: OwnStream = { wanted: Effect.void, renew: Effect.void }
+export const none: OwnStream = { wanted: () => Effect.void, renew: Effect.void }

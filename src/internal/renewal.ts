@@ -78,3 +78,24 @@ export const make = ({ closed, initialize, scope }: Options): Renewing => {
       )
     })
 }
+
+/**
+ * How many sessions a server may have opened anew by ending its own stream: no call of the application stands behind these.
+ */
+const maxOfStream = 100
+
+/**
+ * As `Renewing`, for the stream of a server's own: bounded over the life of a connection. After that it fails with
+ * `SessionExpired`.
+ */
+export const ofStream = () => {
+  let found = 0
+  return (renewing: Renewing, once: Effect.Effect<void, McpError>): Effect.Effect<void, McpError> => {
+    if (found >= maxOfStream) return once
+    const counted = Effect.tapError(once, (error) =>
+      Effect.sync(() => {
+        if (isForgotten(error)) found++
+      }))
+    return renewing(counted, (renewed) => renewed)
+  }
+}

@@ -128,6 +128,14 @@ export interface Requester {
    */
   readonly send: (operation: Operation, call: Call) => Effect.Effect<Reply, McpError>
   /**
+   * As `send`, and fails where the server has forgotten the session, rather than have another one opened.
+   */
+  readonly sendInSession: (operation: Operation, call: Call) => Effect.Effect<Reply, McpError>
+  /**
+   * Says what is to be done in every new session, on a fiber of the connection. It must have no session opened itself.
+   */
+  readonly onRenewed: (run: Effect.Effect<void>) => void
+  /**
    * What the server may ask.
    */
   readonly features: Features.Features
@@ -371,10 +379,14 @@ export const make = Effect.fnUntraced(function*(
   })
 
   const followRoots = Roots.follow(options.features.roots)
-  const negotiated = yield* open(
+  const { deadline, negotiated } = yield* open(
     "connect",
     { timeout: options.timeout },
-    (operation) => Handshake.negotiate(channel(operation), protocol)
+    (operation) =>
+      Effect.map(
+        Handshake.negotiate(channel(operation), protocol),
+        (agreement) => ({ deadline: operation.deadline, negotiated: agreement })
+      )
   )
   const { version } = negotiated
   agreed = version
@@ -385,28 +397,36 @@ export const make = Effect.fnUntraced(function*(
     TaskSupport.declare(features.capabilities(version), negotiated)
   )
   const { follow } = transport
-  const ownStream = follow === undefined ? OwnStream.none : OwnStream.make(
-    scope,
-    (onOpen) => withMeter((meter) => follow({ operation: "follow", version, meter, onOpen }))
-  )
-  if (ProtocolVersion.isLegacy(version)) {
-    // Many servers ask on it, whatever their request has to do with one of ours.
-    if (Object.keys(features.capabilities(version)).length > 0) yield* ownStream.wanted
-    const method = "notifications/roots/list_changed"
-    const tell = open("roots", {}, (operation) => notify(operation, method, Envelope.notification(method), version))
-    yield* followRoots(tell)
+  const followed = ({ again, onOpen }: OwnStream.Following): Effect.Effect<void, McpError> => {
+    if (follow === undefined) return Effect.void
+    const once = withMeter((meter) => follow({ operation: "follow", version, meter, again, onOpen }))
+    return renewing === undefined ? once : inNewSessions(renewing, once)
   }
+  const inNewSessions = Renewal.ofStream()
+  const ownStream = follow === undefined ? OwnStream.none : OwnStream.make(scope, followed)
 
-  const renewing = ProtocolVersion.isLegacy(version)
+  let afterRenewal: Effect.Effect<void> = Effect.void
+  const renewing: Renewal.Renewing | undefined = ProtocolVersion.isLegacy(version)
     ? Renewal.make({
       scope,
-      initialize: Effect.andThen(
-        open("connect", {}, (operation) => Handshake.initialize(channel(operation), version, [version])),
-        ownStream.renew
+      initialize: open("connect", {}, (operation) => Handshake.initialize(channel(operation), version, [version])).pipe(
+        Effect.andThen(ownStream.renew),
+        Effect.andThen(Effect.suspend(() => Effect.forkIn(afterRenewal, scope))),
+        Effect.asVoid
       ),
       closed: failed("connect", new Closed())
     })
     : undefined
+
+  if (ProtocolVersion.isLegacy(version)) {
+    // Many servers ask on it, whatever their request has to do with one of ours.
+    if (Object.keys(features.capabilities(version)).length > 0) {
+      yield* ownStream.wanted({ lose: () => {}, wait: yield* Deadline.timeLeft(deadline) })
+    }
+    const method = "notifications/roots/list_changed"
+    const tell = open("roots", {}, (operation) => notify(operation, method, Envelope.notification(method), version))
+    yield* followRoots(tell)
+  }
 
   const send = (operation: Operation, call: Call): Effect.Effect<Reply, McpError> => {
     const once = exchange(operation, writer, call)
@@ -434,6 +454,10 @@ export const make = Effect.fnUntraced(function*(
     answered,
     invalid,
     send,
+    sendInSession: (operation, call) => exchange(operation, writer, call),
+    onRenewed: (run) => {
+      afterRenewal = run
+    },
     capable: (operation, capability, feature) => {
       const { serverCapabilities } = negotiated
       if (capability === undefined) return Effect.void

@@ -228,8 +228,10 @@ export interface Service {
    * `resources/subscribe`, and the stream of its own that such a server may have over HTTP.
    *
    * Ends where the server ends it, and with the connection. Fails with `CapabilityMissing` where the server did not
-   * declare that it tells of this, with `ServerAnswered` where it refuses, and as every request does. Revision
-   * 2026-07-28, basic/patterns/subscriptions.
+   * declare that it tells of this, with `ServerAnswered` where it refuses, and as every request does. A legacy server is
+   * asked again in a new session; where it refuses then, or its stream, once open, is lost for good, this fails as well.
+   * Leaving takes no time: the server is told afterwards, unless others wait for the same resource. Revision 2026-07-28,
+   * basic/patterns/subscriptions; revision 2025-11-25, server/resources, "Subscriptions".
    */
   readonly subscribe: (filter: SubscriptionFilter) => Stream.Stream<ChangeNotification, McpError>
   /**

@@ -107,7 +107,7 @@ export interface McpPolicy {
   readonly inputRounds: Schedule.Schedule<unknown, InputRound, InputRequired>
   /**
    * Goes from one drop of a legacy server's event stream to its resumption. Where it gives up, the request fails with
-   * `Unreachable`, and is not sent again.
+   * `Unreachable`, and is not sent again; where it was the server's own stream, those who subscribed fail.
    */
   readonly resumption: Schedule.Schedule<unknown, StreamEnd>
   /**

@@ -21,7 +21,8 @@ import {
   HttpStatus,
   type McpError,
   ProtocolViolation,
-  SessionExpired
+  SessionExpired,
+  Unreachable
 } from "../errors/McpError.ts"
 import * as Dropped from "../internal/dropped.ts"
 import { encodeValue, isHeaderValue } from "../internal/headers.ts"
@@ -234,13 +235,17 @@ export const make = Effect.fnUntraced(function*(
 
   /**
    * The stream of a server's own: revision 2025-11-25, basic/transports, "Listening for Messages from the Server". A server
-   * that has none says so by any status but 200.
+   * that has none says so by any status but 200. Once it has been open, it is lost, and tried again, where it ends, and
+   * where it is refused for now.
    */
-  const follow: NonNullable<Transport["Service"]["follow"]> = ({ meter, onOpen, operation, version }) =>
+  const follow: NonNullable<Transport["Service"]["follow"]> = ({ again, meter, onOpen, operation, version }) =>
     Effect.suspend(() => {
       let lastEventId = ""
       let retry: number | undefined
       let progressed = false
+      let isOpened = false
+      // Why it is not there; `undefined` where there is none.
+      let lost: McpError | undefined
       let problem: Json.Problem | undefined
       const dropped = Dropped.make()
       const onMessage = (message: unknown): void => {
@@ -250,6 +255,7 @@ export const make = Effect.fnUntraced(function*(
         else receive(classified.success)
       }
       const read = () => {
+        isOpened = true
         onOpen()
         const events = MessageEvents.make(
           {
@@ -274,6 +280,8 @@ export const make = Effect.fnUntraced(function*(
       }
       const once = Effect.suspend(() => {
         progressed = false
+        lost = undefined
+        const carried = session
         const headers = [
           "accept",
           "text/event-stream",
@@ -282,23 +290,42 @@ export const make = Effect.fnUntraced(function*(
           ...sessionHeaders()
         ]
         const onHead = (head: Head) => streamPlan(head, read)
-        return send(operation, { method: "GET", url, headers, body: undefined, meter, onHead })
+        const sent = send(operation, { method: "GET", url, headers, body: undefined, meter, onHead })
+        return Effect.flatMap(sent, (answer) => refused(answer, carried))
       }).pipe(
-        Effect.map(({ status }) => status !== 200),
-        Effect.catchIf(isUnreachable, () => Effect.succeed(false)),
-        Effect.flatMap((isOver): Effect.Effect<StreamEnd, McpError> => {
+        Effect.catchIf(isUnreachable, (error) => {
+          lost = error
+          return Effect.void
+        }),
+        Effect.flatMap((retryAfter): Effect.Effect<StreamEnd, McpError> => {
           if (problem !== undefined) return Effect.fail(failed(operation, toReason(problem)))
-          return Effect.as(
-            dropped.note,
-            isOver ? { done: true } : {
-              done: false,
-              progressed,
-              retry: retry === undefined ? undefined : Duration.millis(retry)
-            }
-          )
+          const wait = retryAfter ?? (retry === undefined ? undefined : Duration.millis(retry))
+          return Effect.as(dropped.note, lost === undefined ? { done: true } : { done: false, progressed, retry: wait })
         })
       )
-      return Effect.asVoid(Effect.repeat(once, policy.resumption))
+      /**
+       * What a stream that has ended, or was refused, comes to. Answers how long to wait where the server says so.
+       */
+      const refused = (
+        { headers, status }: HttpAnswer,
+        carried: string | undefined
+      ): Effect.Effect<Duration.Duration | undefined, McpError> =>
+        Effect.gen(function*() {
+          if (status === 200) {
+            lost = failed(operation, new Unreachable({ delivered: "unknown", detail: "the event stream ended" }))
+            return undefined
+          }
+          if (!isOpened && !again) return undefined
+          if (status === 404 && isOpened && carried !== undefined) return yield* failed(operation, new SessionExpired())
+          const reason = yield* withRetryAfter(new HttpStatus({ status }), headers)
+          if (status !== 429 && status < 500) return yield* failed(operation, reason)
+          lost = failed(operation, reason)
+          return reason._tag === "HttpStatus" ? reason.retryAfter : undefined
+        })
+      return Effect.andThen(
+        Effect.repeat(once, policy.resumption),
+        Effect.suspend(() => lost === undefined ? Effect.void : Effect.fail(lost))
+      )
     })
 
   /**

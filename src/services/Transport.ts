@@ -153,11 +153,16 @@ export class Transport extends Context.Service<Transport, {
   readonly listen?: ((receive: (message: ServerMessage) => void) => void) | undefined
   /**
    * Opens the stream on which a legacy server says what belongs to no request, and follows it until it ends for good; at
-   * once where there is none. `onOpen` is called when it is open. A transport that brings all that anyhow leaves it out.
+   * once where there is none. `onOpen` is called when it is open; `again` says that it has been open before, in another
+   * session, so that there is one. Fails where it was open and is lost for good: with `SessionExpired` where the session
+   * that it belonged to is forgotten. A transport that brings all that anyhow leaves it out.
    */
   readonly follow?:
     | ((
-      message: Pick<Outgoing, "operation" | "version" | "meter"> & { readonly onOpen: () => void }
+      message: Pick<Outgoing, "operation" | "version" | "meter"> & {
+        readonly again: boolean
+        readonly onOpen: () => void
+      }
     ) => Effect.Effect<void, McpError>)
     | undefined
   /**

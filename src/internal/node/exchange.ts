@@ -288,21 +288,15 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.waiting.addObserver((exit) => {
       this.waiting = undefined
       if (!this.settled) {
-        if (Exit.isSuccess(exit) && exit.value) this.lastWanted()
+        if (Exit.isSuccess(exit) && exit.value) this.leave(0)
         else goOn()
       }
       if (this.waiting !== undefined) return
       this.ended?.()
-      this.controller?.resume()
+      // This can be called while a response is being parsed, be it of another connection, and undici throws where two
+      // parsers are at work.
+      queueMicrotask(() => this.controller?.resume())
     })
-  }
-
-  /**
-   * The end of the response has most often been received already, and is waiting to be read.
-   */
-  private lastWanted(): void {
-    this.controller?.resume()
-    if (!this.settled) this.leave(0)
   }
 
   private whenRead(ended: () => void): void {
