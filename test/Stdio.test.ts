@@ -1,3 +1,4 @@
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
@@ -10,7 +11,7 @@ import * as Stream from "effect/Stream"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { ByteBudget, JsonText, McpConnection } from "../src/index.ts"
+import { ByteBudget, JsonText, McpConnection, Stdio as Server } from "../src/index.ts"
 import * as ChildEnvironment from "../src/internal/childEnvironment.ts"
 import * as Secrets from "../src/internal/secrets.ts"
 import { NodeMcp } from "../src/node.ts"
@@ -611,6 +612,17 @@ describe("standard error", () => {
       yield* connection.callTool("t")
       yield* Deferred.await(all)
       assert.strictEqual(seen, "starting\ncalled é\n")
+    }))
+
+  it.live("ends when the scope closes", () =>
+    Effect.gen(function*() {
+      const heard = yield* Effect.scoped(Effect.gen(function*() {
+        const { stderr } = yield* Server.make(child(() => void process.stderr.write("starting\n")))
+        const fiber = yield* Effect.forkDetach(Stream.mkString(stderr))
+        yield* Stream.runHead(stderr)
+        return fiber
+      })).pipe(Effect.provide(NodeServices.layer))
+      assert.strictEqual(yield* Fiber.join(heard), "starting\n")
     }))
 
   it.live("is read whoever listens, and its end is in the error, without secrets and escapes", () =>

@@ -36,7 +36,8 @@ describe("what a legacy server asks for by itself", () => {
 
   it.live("is left aside where its id is none", () =>
     Effect.gen(function*() {
-      const events = request(null, "ping") + request({}, "ping") + request([1], "ping")
+      const infinite = request(1, "ping").replace(`"id":1`, `"id":1e400`)
+      const events = request(null, "ping") + request({}, "ping") + request([1], "ping") + infinite
       const server = yield* Raw.make(Raw.legacy(asking(events, 0)))
       yield* Effect.scoped(Effect.gen(function*() {
         const connection = yield* connect(server.url)

@@ -73,6 +73,12 @@ export type ServerMessage =
 export type Classified = ServerMessage | { readonly _tag: "Response"; readonly message: JsonObject }
 
 /**
+ * A number past what one can be, `1e400`, would be answered as `null`.
+ */
+const isUsableId = (id: unknown): id is string | number =>
+  typeof id === "string" || typeof id === "number" && Number.isFinite(id)
+
+/**
  * Tells responses from requests and notifications. The failure says what is wrong.
  */
 export const classify = (value: unknown): Result.Result<Classified, string> => {
@@ -83,7 +89,7 @@ export const classify = (value: unknown): Result.Result<Classified, string> => {
   if (typeof method !== "string") return Result.fail("a method that is not a string")
   const given = isJsonObject(params) ? params : {}
   if (id === undefined) return Result.succeed({ _tag: "Notification", notification: { method, params: given } })
-  if (typeof id !== "string" && typeof id !== "number") return Result.fail("a request without a usable id")
+  if (!isUsableId(id)) return Result.fail("a request without a usable id")
   return Result.succeed({ _tag: "Request", request: { id, method, params: given } })
 }
 

@@ -8,6 +8,7 @@
  *
  * @since 0.1.0
  */
+import type * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as ChildProcess from "effect/process/ChildProcess"
 import { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
@@ -64,8 +65,8 @@ type Service = Transport["Service"]
 export interface ChildTransport extends Service {
   /**
    * What the child writes to its standard error, as it comes: first what is kept of what it has written (64 KiB), then
-   * what it writes from then on. Whoever reads more slowly than it writes loses the older of it. Text from outside: see
-   * `SECURITY.md`.
+   * what it writes from then on. Whoever reads more slowly than it writes loses the older of it. It ends when
+   * the transport's scope closes, not where a child exits. Text from outside: see `SECURITY.md`.
    */
   readonly stderr: Stream.Stream<string>
   /**
@@ -108,7 +109,7 @@ export const make = Effect.fnUntraced(function*(
 
   const tail = Tail.make(keptStderr)
   const decoder = new TextDecoder()
-  const readers = new Set<Queue.Enqueue<string>>()
+  const readers = new Set<Queue.Enqueue<string, Cause.Done>>()
   const onStderr = (bytes: Uint8Array): void => {
     tail.push(bytes)
     if (readers.size === 0) return
@@ -124,6 +125,8 @@ export const make = Effect.fnUntraced(function*(
       }),
       Effect.addFinalizer(() => Effect.sync(() => readers.delete(reader)))
     ), { bufferSize: waitingPieces, strategy: "sliding" })
+
+  yield* Effect.addFinalizer(() => Effect.sync(() => readers.forEach((reader) => Queue.endUnsafe(reader))))
 
   let receive: (message: ServerMessage) => void = () => {}
   const start = Child.start({
