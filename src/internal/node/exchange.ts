@@ -287,15 +287,24 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.waiting = Effect.runFork(enough)
     this.waiting.addObserver((exit) => {
       this.waiting = undefined
-      if (!this.settled) {
-        if (Exit.isSuccess(exit) && exit.value) this.leave(0)
-        else goOn()
-      }
+      const isLast = Exit.isSuccess(exit) && exit.value
+      if (!this.settled && !isLast) goOn()
       if (this.waiting !== undefined) return
-      this.ended?.()
-      // This can be called while a response is being parsed, be it of another connection, and undici throws where two
-      // parsers are at work.
-      queueMicrotask(() => this.controller?.resume())
+      if (this.ended === undefined) return this.readOn(isLast)
+      if (!this.settled && isLast) this.leave(0)
+      this.ended()
+    })
+  }
+
+  /**
+   * In a turn of its own, since this can be called while a response is being parsed, be it of another connection, and
+   * undici throws where two parsers are at work.
+   */
+  private readOn(isLast: boolean): void {
+    queueMicrotask(() => {
+      this.controller?.resume()
+      // The end of the response has most often been received already, and was waiting to be read.
+      if (!this.settled && isLast) this.leave(0)
     })
   }
 
