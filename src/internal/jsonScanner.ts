@@ -5,7 +5,6 @@
  * that a text is JSON: where it is not, an end that was found means nothing, and `JSON.parse` will refuse what is there.
  */
 
-const quote = 0x22
 const backslash = 0x5c
 const u = 0x75
 
@@ -27,15 +26,34 @@ export const endOfWord = (text: string, from: number, to: number): number => {
 }
 
 /**
- * Where the quote is that ends a string, or else the first place from `to` on that is not inside of an escape.
+ * Whether an odd number of backslashes stands before this place.
+ */
+const isEscaped = (text: string, at: number): boolean => {
+  let first = at
+  while (first > 0 && text.charCodeAt(first - 1) === backslash) first--
+  return (at - first) % 2 === 1
+}
+
+/**
+ * The longest escape: a backslash, `u`, and four digits.
+ */
+const longestEscape = 6
+
+/**
+ * Where the quote is that ends a string, or else the first place from `to` on that is not inside of an escape. A search
+ * for quotes is several times faster than a loop.
  */
 export const endOfString = (text: string, from: number, to: number): number => {
-  const end = Math.min(to, text.length)
-  let at = from
-  while (at < end && text.charCodeAt(at) !== quote) {
-    at += text.charCodeAt(at) !== backslash ? 1 : text.charCodeAt(at + 1) === u ? 6 : 2
+  const window = text.slice(from, to)
+  for (let at = window.indexOf("\""); at !== -1; at = window.indexOf("\"", at + 1)) {
+    if (!isEscaped(window, at)) return from + at
   }
-  return at
+  const end = from + window.length
+  for (let at = window.length - 1; at >= 0 && at > window.length - longestEscape; at--) {
+    if (window.charCodeAt(at) !== backslash || isEscaped(window, at)) continue
+    return Math.max(end, from + at + (text.charCodeAt(from + at + 1) === u ? longestEscape : 2))
+  }
+  return end
 }
 
 /**
