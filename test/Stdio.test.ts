@@ -61,7 +61,7 @@ describe("connecting", () => {
       const version = Effect.map(McpConnection.McpConnection, ({ protocolVersion }) => protocolVersion)
       assert.strictEqual(yield* Effect.provide(version, NodeMcp.layerStdio(modern)), "2026-07-28")
       const layer = McpConnection.layerStdio(modern).pipe(
-        Layer.provide([Stdio.layerSpawner, ByteBudget.layer()])
+        Layer.provide([Stdio.spawners.plain, ByteBudget.layer()])
       )
       assert.strictEqual(yield* Effect.provide(version, layer), "2026-07-28")
     }))

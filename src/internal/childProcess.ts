@@ -19,6 +19,7 @@ import * as Stream from "effect/Stream"
 import { type ConnectionFailedReason, ProcessExited, Unreachable } from "../errors/McpError.ts"
 import type { ServerMessage } from "../schema/JsonRpc.ts"
 import * as LineConnection from "./lineConnection.ts"
+import * as Wire from "./wire.ts"
 
 /**
  * How a process is run.
@@ -116,8 +117,7 @@ export const start = (
     })
     const connection = yield* Scope.provide(
       LineConnection.make({
-        input: handle.stdout,
-        output: handle.stdin,
+        wire: Wire.ofChild(handle),
         receive,
         gone: exited,
         whyEnded,

@@ -137,16 +137,17 @@ export const watch = (): Watch => {
         if (isClosed) return Effect.fail(new Closed())
         const clock = clockOf(fiber)
         const endsAt = startedAt + Duration.toMillis(total)
-        const expiry = () => {
-          const at = nowOn(clock) + Duration.toMillis(each)
+        const expiry = (now: number) => {
+          const at = now + Duration.toMillis(each)
           return at > endsAt ? { expiresAt: endsAt, limit: total } : { expiresAt: at, limit: each }
         }
-        if (nowOn(clock) >= endsAt) return Effect.fail(new TimedOut({ limit: total }))
+        const now = nowOn(clock)
+        if (now >= endsAt) return Effect.fail(new TimedOut({ limit: total }))
         const runFork = Effect.runForkWith(fiber.context)
         return Effect.callback((resume) => {
           let running: Fiber.Fiber<A, E> | undefined
           const request: Pending = {
-            ...expiry(),
+            ...expiry(now),
             fail: (reason) => {
               pending.delete(request)
               resume(Effect.fail(reason))
@@ -157,7 +158,7 @@ export const watch = (): Watch => {
           running = runFork(run({
             hold: () => Object.assign(request, { expiresAt: endsAt, limit: total }),
             restart: () => {
-              Object.assign(request, expiry())
+              Object.assign(request, expiry(nowOn(clock)))
               wakeBy(request.expiresAt, clock)
             }
           }))

@@ -15,7 +15,7 @@ import {
   type McpError,
   Unreachable
 } from "../errors/McpError.ts"
-import type { ServerMessage } from "../schema/JsonRpc.ts"
+import type { Response, ServerMessage } from "../schema/JsonRpc.ts"
 import type { EgressGuard } from "../services/EgressGuard.ts"
 import type { HttpExchange } from "../services/HttpExchange.ts"
 import type { Options } from "../services/StreamableHttp.ts"
@@ -137,10 +137,13 @@ export const make = Effect.fnUntraced(function*(
     return failure._tag === "ConnectionFailed" ? failed(operation, failure.reason) : failure
   }
 
+  const answer = (id: number): Effect.Effect<Response, Failure> =>
+    Effect.callback((resume) => Effect.sync(messages.wait(id, (found) => resume(Effect.fromResult(found)))))
+
   const request = (message: Request): Effect.Effect<Reply, McpError> =>
     Effect.acquireUseRelease(
       Effect.sync(() => countOn(message.meter)),
-      () => Effect.raceFirst(messages.answer(message.id), Effect.andThen(post(message, message.onSent), Effect.never)),
+      () => Effect.raceFirst(answer(message.id), Effect.andThen(post(message, message.onSent), Effect.never)),
       (stopCounting) => Effect.andThen(Effect.sync(stopCounting), dropped.note)
     ).pipe(
       Effect.map((response) => ({ response, text: undefined, status: 200 })),

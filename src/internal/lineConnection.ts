@@ -2,16 +2,15 @@
  * Requests and answers over two streams of bytes, one JSON-RPC message a line: revision 2026-07-28,
  * basic/transports/stdio.
  *
- * One fiber reads and one writes, for as long as the scope. Nobody who waits for an answer holds either up: what a server
- * does not read waits with those who sent it, and goes when they do.
+ * There is one reader and one writer, for as long as the scope. Nobody who waits for an answer holds either up: what a
+ * server does not read waits with those who sent it, and goes when they do.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
-import type * as Sink from "effect/Sink"
-import * as Stream from "effect/Stream"
 import {
   BudgetExceeded,
   Closed,
@@ -31,6 +30,7 @@ import * as Multiplex from "./multiplex.ts"
 import * as Outbox from "./outbox.ts"
 import { messagesOf, toReason } from "./reply.ts"
 import * as SharedMeter from "./sharedMeter.ts"
+import type { Wire } from "./wire.ts"
 
 /**
  * The longest line that is read, whatever the budget allows.
@@ -57,8 +57,7 @@ export const grace = Duration.millis(250)
  * The other side.
  */
 export interface Options {
-  readonly input: Stream.Stream<Uint8Array, unknown>
-  readonly output: Sink.Sink<unknown, Uint8Array, unknown, unknown>
+  readonly wire: Wire
   readonly receive: (message: ServerMessage) => void
   /**
    * Ends when the other side is gone, though the input may not end by itself.
@@ -94,13 +93,13 @@ export interface LineConnection {
 /**
  * A message as one line. Where its arguments came with line ends between their tokens, it goes without them.
  */
-const toLine = (body: string): string => /[\r\n]/.test(body) ? body.replace(/[\r\n]/g, "") : body
+const toLine = (body: string): string => body.includes("\n") || body.includes("\r") ? body.replace(/[\r\n]/g, "") : body
 
 /**
  * Talks over two streams until the scope closes.
  */
 export const make = Effect.fnUntraced(function*(
-  { gone, input, output, receive, server, whyEnded }: Options
+  { gone, receive, server, whyEnded, wire }: Options
 ): Effect.fn.Return<LineConnection, never, Scope.Scope> {
   const outbox = Outbox.make<ConnectionFailedReason>()
   const lines = Lines.make(maxLine)
@@ -130,7 +129,7 @@ export const make = Effect.fnUntraced(function*(
     isDone: () => problem !== undefined
   }, shared.meter)
 
-  const take = (piece: Uint8Array): boolean | Effect.Effect<boolean> => {
+  const takePiece = (piece: Uint8Array): boolean | Effect.Effect<boolean> => {
     if (!shared.meter.take(piece.length)) {
       problem = overBudget(shared.meter)
       return true
@@ -141,21 +140,16 @@ export const make = Effect.fnUntraced(function*(
     return true
   }
 
-  const enough = Effect.fail("enough" as const)
-  const takeFrom = (pieces: ReadonlyArray<Uint8Array>, from: number): Effect.Effect<void, "enough"> => {
-    let taken = 0
-    for (let at = from; at < pieces.length; at++) {
-      if (taken >= maxAtOnce) return Effect.flatMap(Effect.yieldNow, () => takeFrom(pieces, at))
-      taken += pieces[at]!.length
-      const isDone = take(pieces[at]!)
-      if (isDone === true) return enough
-      if (isDone !== false) return Effect.flatMap(isDone, (done) => done ? enough : takeFrom(pieces, at + 1))
-    }
-    return Effect.void
+  let taken = 0
+  const take = (piece: Uint8Array): boolean | Effect.Effect<boolean> => {
+    taken += piece.length
+    const isDone = takePiece(piece)
+    if (isDone !== false || taken < maxAtOnce) return isDone
+    taken = 0
+    return Effect.as(Effect.yieldNow, false)
   }
 
-  const reading = Effect.exit(Stream.runForEachArray(input, (pieces) => takeFrom(pieces, 0)))
-  const writingFails = Effect.matchCauseEffect(Stream.run(outbox.bytes, output), {
+  const writingFails = Effect.matchCauseEffect(wire.write(outbox), {
     onFailure: () => Effect.void,
     onSuccess: () => Effect.never
   })
@@ -165,7 +159,7 @@ export const make = Effect.fnUntraced(function*(
     outbox.fail(reason)
   }
   const ending = Effect.raceFirst(
-    reading,
+    wire.read(take),
     Effect.andThen(Effect.raceFirst(writingFails, gone), Effect.sleep(grace))
   ).pipe(
     Effect.andThen(Effect.suspend(() => problem === undefined ? whyEnded : Effect.succeed(problem))),
@@ -176,27 +170,25 @@ export const make = Effect.fnUntraced(function*(
   const failed = (operation: string, reason: ConnectionFailedReason): McpError =>
     new ConnectionFailed({ operation, server, reason })
 
-  /**
-   * Tells of what was dropped, on the way to what came.
-   */
-  const afterwards = <A, E>(outcome: Effect.Effect<A, E>): Effect.Effect<A, E> =>
-    dropped.isEmpty() ? outcome : Effect.andThen(dropped.note, outcome)
-
   return {
-    request: (message) =>
-      Effect.suspend(() => {
-        const { body, id, meter, operation } = message
-        let stopCounting = (): void => {}
-        const answer = messages.answer(id, () => {
-          stopCounting = shared.countOn(meter)
-          version = message.version
-          return outbox.push(toLine(body), { onLeft: message.onSent })
+    request: ({ body, id, meter, onSent, operation, version: inForce }) =>
+      Effect.callback((resume) => {
+        const stopCounting = shared.countOn(meter)
+        const forget = messages.wait(id, (answer) => {
+          stopCounting()
+          const outcome = Result.isSuccess(answer)
+            ? Exit.succeed({ response: answer.success, text: undefined, status: undefined })
+            : Exit.fail(failed(operation, answer.failure))
+          // What was dropped is told of on the way to what came.
+          resume(dropped.isEmpty() ? outcome : Effect.andThen(dropped.note, outcome))
         })
-        const replied = Effect.matchEffect(answer, {
-          onFailure: (reason) => afterwards(Effect.fail(failed(operation, reason))),
-          onSuccess: (response) => afterwards(Effect.succeed({ response, text: undefined, status: undefined }))
+        version = inForce
+        const takeBack = outbox.push(toLine(body), { onLeft: onSent })
+        return Effect.sync(() => {
+          forget()
+          takeBack()
+          stopCounting()
         })
-        return Effect.ensuring(replied, Effect.sync(() => stopCounting()))
       }),
     notify: ({ body, operation }) =>
       Effect.mapError(

@@ -1,8 +1,6 @@
 /**
  * Requests whose answers come on one stream, in any order.
  */
-import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
 import { ProtocolViolation } from "../errors/McpError.ts"
 import * as JsonRpc from "../schema/JsonRpc.ts"
@@ -12,10 +10,10 @@ import * as JsonRpc from "../schema/JsonRpc.ts"
  */
 export interface Multiplex<E> {
   /**
-   * Waits for the answer to the request with this id. `send` is called once somebody waits; what it gives is called when
-   * nobody does any more before the answer is there.
+   * Calls back once: with the answer to the request with this id, or with the reason why there is none. What it gives says
+   * that nobody waits any more.
    */
-  readonly answer: (id: number, send?: () => () => void) => Effect.Effect<JsonRpc.Response, E | ProtocolViolation>
+  readonly wait: (id: number, answered: Answered<E>) => () => void
   /**
    * Takes a message off the stream.
    */
@@ -30,8 +28,10 @@ export interface Multiplex<E> {
   readonly notified: () => void
 }
 
+export type Answered<E> = (answer: Result.Result<JsonRpc.Response, E | ProtocolViolation>) => void
+
 interface Pending<E> {
-  readonly resume: (answered: Exit.Exit<JsonRpc.Response, E | ProtocolViolation>) => void
+  readonly answered: Answered<E>
   /**
    * So many notifications had gone out before it.
    */
@@ -65,16 +65,11 @@ export const make = <E>(
   }
 
   return {
-    answer: (id, send) =>
-      Effect.callback((resume) => {
-        if (failure !== undefined) return resume(Effect.fail(failure.reason))
-        pending.set(id, { resume, after: notifications })
-        const takeBack = send?.()
-        return Effect.sync(() => {
-          pending.delete(id)
-          takeBack?.()
-        })
-      }),
+    wait: (id, answered) => {
+      if (failure === undefined) pending.set(id, { answered, after: notifications })
+      else answered(Result.fail(failure.reason))
+      return () => pending.delete(id)
+    },
     take: (message) => {
       const classified = JsonRpc.classify(message)
       if (Result.isFailure(classified)) return onDropped(classified.failure)
@@ -82,17 +77,17 @@ export const make = <E>(
       if (known._tag !== "Response") return receive(known)
       const id = idOf(known.message)
       if (id === undefined) return onDropped("a response that nobody waits for")
-      const { after, resume } = pending.get(id)!
+      const { after, answered } = pending.get(id)!
       pending.delete(id)
       passed = Math.max(passed, after)
-      resume(Result.match(JsonRpc.readResponse(known.message, id), {
-        onFailure: (detail) => Exit.fail(new ProtocolViolation({ detail })),
-        onSuccess: (response) => Exit.succeed(response)
-      }))
+      answered(Result.mapError(
+        JsonRpc.readResponse(known.message, id),
+        (detail) => new ProtocolViolation({ detail })
+      ))
     },
     fail: (reason) => {
       failure ??= { reason }
-      for (const { resume } of pending.values()) resume(Exit.fail(reason))
+      for (const { answered } of pending.values()) answered(Result.fail(reason))
       pending.clear()
     },
     notified: () => {

@@ -4,10 +4,7 @@
  * Each belongs to somebody who waits for it, and who can take it back until it is being written: what waits at a reader
  * that does not read is no more than what somebody still wants to send.
  */
-import * as Cause from "effect/Cause"
-import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as Stream from "effect/Stream"
 
 /**
  * What whoever sends a line is told of it.
@@ -32,9 +29,10 @@ export interface Outbox<E> {
    */
   readonly push: (line: string, told?: Told<E>) => () => void
   /**
-   * What is to be written, for one writer. It ends after the last line once `end` was called.
+   * For the one writer, who asks once what it was given is on its way: gives what is to be written, or `undefined` after
+   * the last line once `end` was called. The answer takes the question back.
    */
-  readonly bytes: Stream.Stream<Uint8Array>
+  readonly next: (give: (text: string | undefined) => void) => () => void
   readonly end: () => void
   /**
    * Nobody writes any more.
@@ -55,13 +53,12 @@ interface Waiting<E> extends Told<E> {
  * Nothing waits yet.
  */
 export const make = <E>(): Outbox<E> => {
-  const encoder = new TextEncoder()
   const waiting = new Set<Waiting<E>>()
   let writing: Array<Waiting<E>> = []
   let isEnded = false
   let failure: Exit.Exit<never, E> | undefined
 
-  const takeSome = (): Uint8Array => {
+  const takeSome = (): string => {
     let together = ""
     for (const each of waiting) {
       if (together !== "" && together.length + each.line.length > maxTogether) break
@@ -70,38 +67,17 @@ export const make = <E>(): Outbox<E> => {
       each.onLeft?.()
       together += `${each.line}\n`
     }
-    return encoder.encode(together)
+    return together
   }
 
   const settle = (entries: Iterable<Waiting<E>>, written: Exit.Exit<void, E>): void => {
     for (const { onWritten } of entries) onWritten?.(written)
   }
 
+  const take = (): string | undefined => waiting.size > 0 ? takeSome() : undefined
+
   const asleep = (): void => {}
   let wake = asleep
-
-  const take = (): Effect.Effect<readonly [Uint8Array], Cause.Done> =>
-    waiting.size > 0 ? Exit.succeed([takeSome()] as const) : Cause.done()
-
-  /**
-   * The writer comes back once what it was given is on its way.
-   */
-  const next: Effect.Effect<readonly [Uint8Array], Cause.Done> = Effect.suspend(() => {
-    const written = writing
-    writing = []
-    settle(written, Exit.void)
-    if (waiting.size > 0 || isEnded) return take()
-    return Effect.callback((resume) => {
-      // Once, since what it takes is the writer's: the next time there may be nobody to have it.
-      wake = () => {
-        wake = asleep
-        resume(take())
-      }
-      return Effect.sync(() => {
-        wake = asleep
-      })
-    })
-  })
 
   return {
     push: (line, told) => {
@@ -114,7 +90,23 @@ export const make = <E>(): Outbox<E> => {
       wake()
       return () => waiting.delete(added)
     },
-    bytes: Stream.fromPull(Effect.succeed(next)),
+    next: (give) => {
+      const written = writing
+      writing = []
+      settle(written, Exit.void)
+      if (waiting.size > 0 || isEnded) {
+        give(take())
+        return asleep
+      }
+      // Once, since what it takes is the writer's: the next time there may be nobody to have it.
+      wake = () => {
+        wake = asleep
+        give(take())
+      }
+      return () => {
+        wake = asleep
+      }
+    },
     end: () => {
       isEnded = true
       wake()

@@ -33,6 +33,7 @@ import type * as Sink from "effect/Sink"
 import type * as Stream from "effect/Stream"
 import { Unreachable } from "../errors/McpError.ts"
 import * as LineConnection from "../internal/lineConnection.ts"
+import * as Wire from "../internal/wire.ts"
 import type { ServerMessage } from "../schema/JsonRpc.ts"
 import { McpPolicy } from "./McpPolicy.ts"
 import { Transport } from "./Transport.ts"
@@ -70,8 +71,7 @@ export const make = Effect.fnUntraced(function*(
   const { probeTimeout } = yield* McpPolicy
   let receive: (message: ServerMessage) => void = () => {}
   const { end, notify, request } = yield* LineConnection.make({
-    input,
-    output,
+    wire: Wire.ofStreams(input, output),
     receive: (message) => receive(message),
     gone: Effect.never,
     whyEnded: Effect.succeed(new Unreachable({ delivered: "unknown", detail: "the stream of the server ended" })),

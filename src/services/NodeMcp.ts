@@ -3,13 +3,9 @@
  *
  * @since 0.1.0
  */
-import * as NodeChildProcessSpawner from "@effect/platform-node/NodeChildProcessSpawner"
-import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import * as NodePath from "@effect/platform-node/NodePath"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
 import type * as Scope from "effect/Scope"
 import { InvalidInput, type McpError } from "../errors/McpError.ts"
 import * as ChildPipes from "../internal/node/childPipes.ts"
@@ -129,14 +125,6 @@ export const connectHttp = (
 export const layerHttp = (options: HttpOptions): Layer.Layer<McpConnection.McpConnection, McpError> =>
   Layer.effect(McpConnection.McpConnection, connectHttp(options))
 
-const layerSpawner: Layer.Layer<ChildProcessSpawner> = Layer.effect(
-  ChildProcessSpawner,
-  Effect.map(ChildProcessSpawner, ChildPipes.closing)
-).pipe(
-  Layer.provide(NodeChildProcessSpawner.layer),
-  Layer.provide(Layer.merge(NodeFileSystem.layer, NodePath.layer))
-)
-
 /**
  * Starts a process and connects to it with everything wired, for servers that are known at run time. The connection lasts
  * as long as the scope.
@@ -150,7 +138,7 @@ export const connectStdio = (
   Effect.flatMap(makeBudget(options.budget), (budget) =>
     McpConnection.connectStdio(options).pipe(
       Effect.provideService(ByteBudget.ByteBudget, budget),
-      Effect.provide(layerSpawner)
+      Effect.provide(ChildPipes.layerSpawner)
     ))
 
 /**

@@ -68,9 +68,9 @@ const outcomeOf = (exit: Exit.Exit<unknown, McpError.McpError>): string => {
   return error === undefined ? Cause.pretty(exit.cause) : kind(error)
 }
 
-const run = (hostile: Case): Effect.Effect<void> =>
+const run = (hostile: Case, spawner: "plain" | "direct"): Effect.Effect<void> =>
   leavingNothing(Effect.gen(function*() {
-    const stdio = yield* Stdio.make
+    const stdio = yield* Stdio.over(Stdio.spawners[spawner])
     const { late, millis, value: exit } = yield* act(hostile, stdio).pipe(Effect.exit, Effect.scoped, timed)
     assert.strictEqual(outcomeOf(exit), hostile.outcome)
     if (hostile.act === "connect" && hostile.deadline !== undefined) {
@@ -457,7 +457,8 @@ describe("stdio", () => {
   for (let row = first; row <= last; row++) {
     describe(`row ${row}: ${rows[row]}`, () => {
       for (const hostile of cases.filter((each) => each.row === row)) {
-        it.live(`${hostile.name} → ${hostile.outcome}`, () => run(hostile))
+        it.live(`${hostile.name} → ${hostile.outcome}`, () => run(hostile, "direct"))
+        it.live(`${hostile.name}, through the streams of a spawner → ${hostile.outcome}`, () => run(hostile, "plain"))
       }
     })
   }

@@ -12,6 +12,7 @@ import { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
 import type * as Scope from "effect/Scope"
 import { fileURLToPath } from "node:url"
 import { ByteBudget, McpConnection, type McpError, McpPolicy } from "../../src/index.ts"
+import * as ChildPipes from "../../src/internal/node/childPipes.ts"
 
 export interface Message {
   readonly id: number
@@ -69,18 +70,21 @@ export interface Spawned {
 }
 
 /**
- * Effect's own.
+ * Effect's own, whose streams any other spawner would have as well, and the one that `NodeMcp` uses, which reads and writes
+ * the pipes themselves.
  */
-export const layerSpawner: Layer.Layer<ChildProcessSpawner> = Layer.provide(
-  NodeChildProcessSpawner.layer,
-  Layer.merge(NodeFileSystem.layer, NodePath.layer)
-)
+export const spawners: Readonly<Record<"plain" | "direct", Layer.Layer<ChildProcessSpawner>>> = {
+  plain: Layer.provide(NodeChildProcessSpawner.layer, Layer.merge(NodeFileSystem.layer, NodePath.layer)),
+  direct: ChildPipes.layerSpawner
+}
 
 /**
- * Connects over Effect's own spawner, and takes down what it started.
+ * Connects over a spawner, and takes down what it started.
  */
-export const make: Effect.Effect<Spawned, never, Scope.Scope> = Effect.gen(function*() {
-  const services = yield* Layer.build(layerSpawner)
+export const over = Effect.fnUntraced(function*(
+  layer: Layer.Layer<ChildProcessSpawner>
+): Effect.fn.Return<Spawned, never, Scope.Scope> {
+  const services = yield* Layer.build(layer)
   const spawner = Context.get(services, ChildProcessSpawner)
   const pids: Array<number> = []
   return {
@@ -95,6 +99,8 @@ export const make: Effect.Effect<Spawned, never, Scope.Scope> = Effect.gen(funct
       )
   }
 })
+
+export const make: Effect.Effect<Spawned, never, Scope.Scope> = over(spawners.direct)
 
 /**
  * Whether a process is left in a group; the dead who wait to be buried count.

@@ -1,18 +1,79 @@
 /**
- * Closes the pipes of a child with its scope.
+ * The pipes of a child: closed with its scope, and used without what stands between.
  *
  * A process that has left the group of its parent outlives it, and may hold the pipes that it has from it. Effect's
- * spawner leaves our ends open as long: descriptors that are lost, and an application that cannot end. It keeps the child
- * to itself as well, so that it is taken from where Node tells of every process that it creates.
+ * spawner leaves our ends open as long: descriptors that are lost, and an application that cannot end. What a child writes
+ * goes through two more streams before anybody reads it, at a third of what a short call costs. The spawner keeps the
+ * child to itself, so that it is taken from where Node tells of every process that it creates.
  */
+import * as NodeChildProcessSpawner from "@effect/platform-node/NodeChildProcessSpawner"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodePath from "@effect/platform-node/NodePath"
 import * as Effect from "effect/Effect"
-import type { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
+import * as Layer from "effect/Layer"
+import { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
 import type { ChildProcess } from "node:child_process"
 import { subscribe, unsubscribe } from "node:diagnostics_channel"
+import type { Socket } from "node:net"
+import type { Readable, Writable } from "node:stream"
+import * as Wire from "../wire.ts"
 
 const channel = "child_process"
 
-export const closing = (spawner: ChildProcessSpawner["Service"]): ChildProcessSpawner["Service"] => ({
+const reading = (stdout: Readable): Wire.Wire["read"] => (take) => {
+  /**
+   * Takes what comes until something takes its time. `undefined` says that nothing more comes, or is wanted.
+   */
+  const untilSlow = Effect.callback<Effect.Effect<boolean> | undefined>((resume) => {
+    const stop = (slow?: Effect.Effect<boolean>): void => {
+      stdout.pause()
+      stdout.off("data", onData).off("close", onClose)
+      resume(Effect.succeed(slow))
+    }
+    const onData = (piece: Uint8Array): void => {
+      const isDone = take(piece)
+      if (isDone !== false) stop(isDone === true ? undefined : isDone)
+    }
+    const onClose = (): void => stop()
+    if (stdout.closed) return stop()
+    stdout.on("data", onData).on("close", onClose).resume()
+    return Effect.sync(() => stop())
+  })
+  const readOn: Effect.Effect<void> = Effect.flatMap(
+    untilSlow,
+    (slow) => slow === undefined ? Effect.void : Effect.flatMap(slow, (isDone) => isDone ? Effect.void : readOn)
+  )
+  return readOn
+}
+
+const writing = (stdin: Writable): Wire.Wire["write"] => ({ next }) =>
+  Effect.callback<void, unknown>((resume) => {
+    let takeBack = (): void => {}
+    const writeOn = (error?: Error | null): void => {
+      if (error) return resume(Effect.fail(error))
+      takeBack = next((text) => {
+        if (text === undefined) stdin.end(() => resume(Effect.void))
+        else stdin.write(text, writeOn)
+      })
+    }
+    writeOn()
+    return Effect.sync(() => takeBack())
+  })
+
+/**
+ * Takes the output of a child from its spawner. Where something has come already, the spawner has it.
+ */
+const wireOf = ({ stdin, stdout }: ChildProcess): Wire.Wire | undefined => {
+  if (stdin === null || stdout === null || (stdout as Socket).bytesRead > 0) return undefined
+  stdout.unpipe()
+  stdout.removeAllListeners("error").on("error", () => {})
+  return { read: reading(stdout), write: writing(stdin) }
+}
+
+/**
+ * As the spawner, and the pipes of its children are closed with their scope.
+ */
+const closing = (spawner: ChildProcessSpawner["Service"]): ChildProcessSpawner["Service"] => ({
   ...spawner,
   spawn: (command) =>
     Effect.gen(function*() {
@@ -29,6 +90,18 @@ export const closing = (spawner: ChildProcessSpawner["Service"]): ChildProcessSp
         () => Effect.sync(() => unsubscribe(channel, onCreated))
       )
       child = created.find(({ pid }) => pid === handle.pid)
-      return handle
+      const wire = child && wireOf(child)
+      return wire === undefined ? handle : Wire.withPipes(handle, wire)
     })
 })
+
+/**
+ * Effect's spawner, with all that.
+ */
+export const layerSpawner: Layer.Layer<ChildProcessSpawner> = Layer.effect(
+  ChildProcessSpawner,
+  Effect.map(ChildProcessSpawner, closing)
+).pipe(
+  Layer.provide(NodeChildProcessSpawner.layer),
+  Layer.provide(Layer.merge(NodeFileSystem.layer, NodePath.layer))
+)
