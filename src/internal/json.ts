@@ -14,14 +14,19 @@ import * as JsonSlices from "./jsonSlices.ts"
 export type Problem = string | BudgetExceeded
 
 /**
- * Up to so many characters are read at once.
+ * Up to so many characters are read at once: a page of a listing most often has fewer.
  */
-const short = 64 * 1024
+const short = 96 * 1024
 
 /**
- * As deep as a short text can be. What is deeper takes whoever walks through it later unawares.
+ * What is deeper takes whoever walks through it later unawares.
  */
-const maxDepth = short / 2
+const maxDepth = 32 * 1024
+
+/**
+ * A short text that is deeper has more arrays than that: an object takes six characters, an array two.
+ */
+const maxArrays = maxDepth / 2
 
 /**
  * Ordinary JSON takes some thirty bytes a value, and an object has a few dozen members. What a value costs in memory is
@@ -33,7 +38,16 @@ const limitsOf = ({ limit }: Meter): JsonSlices.Limits => ({
   maxDepth
 })
 
-export const isShort = (text: string): boolean => text.length <= short
+const mayBeDeep = (text: string): boolean => {
+  if (text.length <= 2 * maxDepth) return false
+  let arrays = 0
+  for (let at = text.indexOf("["); at !== -1; at = text.indexOf("[", at + 1)) {
+    if (++arrays > maxArrays) return true
+  }
+  return false
+}
+
+export const isShort = (text: string): boolean => text.length <= short && !mayBeDeep(text)
 
 /**
  * Reads a text at once.
