@@ -73,22 +73,23 @@ export const make = (always: boolean): Outputs => {
       isWanted = true
       return turn.withPermit(Effect.suspend(() => schemas === undefined ? Effect.asVoid(list) : Effect.void))
     },
-    check: Effect.fnUntraced(function*(tool, { isError, structuredContent }) {
-      const schema = schemas?.get(tool)
-      // What went wrong is told in whatever form it likes.
-      if (schema === undefined || isError) return
-      if (structuredContent === undefined) {
-        return yield* Effect.fail("no structuredContent, though the tool declares an outputSchema")
-      }
-      const mismatch = yield* Effect.fromResult(validatorOf(schema)).pipe(
-        Effect.flatMap(({ check }) => check(structuredContent)),
-        Effect.mapError((problem) => `structuredContent cannot be checked: the tool's outputSchema ${problem}`)
-      )
-      if (mismatch === undefined) return
-      const where = toPointer(toPath(mismatch.place))
-      return yield* Effect.fail(
-        `structuredContent is not as the tool declared it: what is at ${where} ${mismatch.what}`
-      )
-    })
+    check: (tool, { isError, structuredContent }) =>
+      Effect.gen(function*() {
+        const schema = schemas?.get(tool)
+        // What went wrong is told in whatever form it likes.
+        if (schema === undefined || isError) return
+        if (structuredContent === undefined) {
+          return yield* Effect.fail("no structuredContent, though the tool declares an outputSchema")
+        }
+        const mismatch = yield* Effect.fromResult(validatorOf(schema)).pipe(
+          Effect.flatMap(({ check }) => check(structuredContent)),
+          Effect.mapError((problem) => `structuredContent cannot be checked: the tool's outputSchema ${problem}`)
+        )
+        if (mismatch === undefined) return
+        const where = toPointer(toPath(mismatch.place))
+        return yield* Effect.fail(
+          `structuredContent is not as the tool declared it: what is at ${where} ${mismatch.what}`
+        )
+      })
   }
 }
