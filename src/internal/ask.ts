@@ -3,7 +3,7 @@
  * read or is of no use.
  */
 import * as Effect from "effect/Effect"
-import type * as Result from "effect/Result"
+import * as Result from "effect/Result"
 import { type McpError, type ServerAnsweredReason, Unreadable } from "../errors/McpError.ts"
 import type { JsonObject } from "../schema/Json.ts"
 import type { ListOptions } from "../services/McpConnection.ts"
@@ -81,42 +81,36 @@ export const make = (requester: Requester, policy: McpPolicy): Ask => ({
     const answer = (operation: Operation): Effect.Effect<A, McpError> => {
       const answered = (reason: ServerAnsweredReason) => requester.answered(operation.name, reason)
       const unreadable = (detail: string): McpError => answered(new Unreadable({ detail }))
+      const readResult = (result: JsonObject): Effect.Effect<A, McpError> => {
+        const found = read(result)
+        return Result.isSuccess(found) ? Effect.succeed(found.success) : Effect.fail(unreadable(found.failure))
+      }
       const reading = Effect.flatMap(attempt(operation, ""), (first) => {
-        if (first.type === "complete") return Effect.succeed(first.result)
+        if (first.type === "complete") return readResult(first.result)
         if (first.type === "input_required" && !mayAsk.has(method)) {
           return Effect.fail(unreadable(`${method} may not ask for input`))
         }
-        return InputRounds.run(first, {
+        const answering = InputRounds.run(first, {
           features,
           policy,
           again: (more) => attempt(operation, more),
           within: (asking) => requester.within(operation, asking),
           answered
         })
-      }).pipe(
-        Effect.flatMap((result) => Effect.mapError(Effect.fromResult(read(result)), unreadable))
-      )
+        return Effect.flatMap(answering, readResult)
+      })
       return check === undefined
         ? reading
         : Effect.tap(reading, (value) => requester.within(operation, Effect.mapError(check(value), unreadable)))
     }
-    return Effect.andThen(
-      requester.capable(title, capability),
-      requester.operation(
-        title,
-        { "mcp.method.name": method, ...attributes },
-        options,
-        answer
-      )
-    )
+    return requester.missing(title, capability) ??
+      requester.operation(title, { "mcp.method.name": method, ...attributes }, options, answer)
   },
   list: (kind, capability, options) =>
-    Effect.andThen(
-      requester.capable(kind.method, capability),
+    requester.missing(kind.method, capability) ??
       requester.operation(kind.method, { "mcp.method.name": kind.method }, options, (operation) =>
         Effect.map(
           Listing.all(kind, requester, policy, operation, options?.onRefused),
           (listed) => [...listed.values()]
         ))
-    )
 })

@@ -56,12 +56,6 @@ export const timeLeft = (deadline: Deadline): Effect.Effect<Duration.Duration> =
     )
   )
 
-interface Pending {
-  expiresAt: number
-  limit: Duration.Duration
-  readonly fail: (reason: TimedOut | Closed) => void
-}
-
 /**
  * The time of one request, within that of its operation.
  */
@@ -76,6 +70,12 @@ export interface OwnTime {
   readonly restart: () => void
 }
 
+interface Pending extends OwnTime {
+  expiresAt: number
+  limit: Duration.Duration
+  readonly fail: (reason: TimedOut | Closed) => void
+}
+
 /**
  * The requests of one connection that are under way.
  */
@@ -86,8 +86,9 @@ export interface Watch {
    */
   readonly limit: <A, E>(
     deadline: Deadline,
-    run: (own: OwnTime) => Effect.Effect<A, E>
-  ) => Effect.Effect<A, E | TimedOut | Closed>
+    run: (own: OwnTime) => Effect.Effect<A, E>,
+    toError: (reason: TimedOut | Closed) => E
+  ) => Effect.Effect<A, E>
   /**
    * Fails what is under way, and what comes later.
    */
@@ -132,36 +133,46 @@ export const watch = (): Watch => {
       sleeper?.interruptUnsafe()
       for (const request of pending) request.fail(new Closed())
     },
-    limit: <A, E>({ each, startedAt, total }: Deadline, run: (own: OwnTime) => Effect.Effect<A, E>) =>
-      Effect.withFiber<A, E | TimedOut | Closed>((fiber) => {
-        if (isClosed) return Effect.fail(new Closed())
+    limit: <A, E>(
+      { each, startedAt, total }: Deadline,
+      run: (own: OwnTime) => Effect.Effect<A, E>,
+      toError: (reason: TimedOut | Closed) => E
+    ) =>
+      Effect.withFiber<A, E>((fiber) => {
+        if (isClosed) return Effect.fail(toError(new Closed()))
         const clock = clockOf(fiber)
         const endsAt = startedAt + Duration.toMillis(total)
-        const expiry = (now: number) => {
-          const at = now + Duration.toMillis(each)
-          return at > endsAt ? { expiresAt: endsAt, limit: total } : { expiresAt: at, limit: each }
-        }
         const now = nowOn(clock)
-        if (now >= endsAt) return Effect.fail(new TimedOut({ limit: total }))
+        if (now >= endsAt) return Effect.fail(toError(new TimedOut({ limit: total })))
         const runFork = Effect.runForkWith(fiber.context)
         return Effect.callback((resume) => {
           let running: Fiber.Fiber<A, E> | undefined
           const request: Pending = {
-            ...expiry(now),
+            expiresAt: endsAt,
+            limit: total,
             fail: (reason) => {
               pending.delete(request)
-              resume(Effect.fail(reason))
+              resume(Effect.fail(toError(reason)))
               running?.interruptUnsafe()
-            }
-          }
-          pending.add(request)
-          running = runFork(run({
-            hold: () => Object.assign(request, { expiresAt: endsAt, limit: total }),
+            },
+            hold: () => expireAt(endsAt, total),
             restart: () => {
-              Object.assign(request, expiry(nowOn(clock)))
+              startAt(nowOn(clock))
               wakeBy(request.expiresAt, clock)
             }
-          }))
+          }
+          const expireAt = (at: number, limit: Duration.Duration): void => {
+            request.expiresAt = at
+            request.limit = limit
+          }
+          const startAt = (begin: number): void => {
+            const at = begin + Duration.toMillis(each)
+            if (at > endsAt) expireAt(endsAt, total)
+            else expireAt(at, each)
+          }
+          startAt(now)
+          pending.add(request)
+          running = runFork(run(request))
           running.addObserver((exit) => {
             pending.delete(request)
             resume(exit)

@@ -93,7 +93,10 @@ export interface LineConnection {
 /**
  * A message as one line. Where its arguments came with line ends between their tokens, it goes without them.
  */
-const toLine = (body: string): string => body.includes("\n") || body.includes("\r") ? body.replace(/[\r\n]/g, "") : body
+const toLine = (body: string): string => {
+  const line = `${body}\n`
+  return line.indexOf("\n") === body.length && !line.includes("\r") ? line : `${body.replace(/[\r\n]/g, "")}\n`
+}
 
 /**
  * Talks over two streams until the scope closes.
@@ -183,7 +186,7 @@ export const make = Effect.fnUntraced(function*(
           resume(dropped.isEmpty() ? outcome : Effect.andThen(dropped.note, outcome))
         })
         version = inForce
-        const takeBack = outbox.push(toLine(body), { onLeft: onSent })
+        const takeBack = outbox.push({ text: toLine(body), onLeft: onSent })
         return Effect.sync(() => {
           forget()
           takeBack()
@@ -194,7 +197,7 @@ export const make = Effect.fnUntraced(function*(
       Effect.mapError(
         Effect.callback<void, ConnectionFailedReason>((resume) => {
           messages.notified()
-          const takeBack = outbox.push(toLine(body), { onWritten: resume })
+          const takeBack = outbox.push({ text: toLine(body), onWritten: resume })
           return Effect.sync(takeBack)
         }),
         (reason) => failed(operation, reason)

@@ -137,7 +137,7 @@ export const make = (
   const capable = (operation: string, filter: Notification.SubscriptionFilter): Effect.Effect<void, McpError> =>
     Effect.forEach(
       needs(filter),
-      ([capability, feature]) => requester.capable(operation, capability, feature),
+      ([capability, feature]) => requester.missing(operation, capability, feature) ?? Effect.void,
       { discard: true }
     )
 
@@ -300,10 +300,7 @@ export const make = (
           legacyLevel = level
         })
       }
-      return Effect.andThen(
-        requester.capable(method, "logging"),
-        Effect.sync(() => requester.setLogLevel(level))
-      )
+      return requester.missing(method, "logging") ?? Effect.sync(() => requester.setLogLevel(level))
     }
   }
 }

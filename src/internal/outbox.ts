@@ -7,9 +7,10 @@
 import * as Exit from "effect/Exit"
 
 /**
- * What whoever sends a line is told of it.
+ * A line, with its newline, and what whoever sends it is told of it.
  */
-export interface Told<E> {
+export interface Line<E> {
+  readonly text: string
   /**
    * It cannot be taken back any more: whether it arrives or not, the other side may have some of it.
    */
@@ -25,9 +26,9 @@ export interface Told<E> {
  */
 export interface Outbox<E> {
   /**
-   * Puts a line at the end, without its newline. The answer takes the line back, as long as it waits.
+   * Puts a line at the end. The answer takes it back, as long as it waits.
    */
-  readonly push: (line: string, told?: Told<E>) => () => void
+  readonly push: (line: Line<E>) => () => void
   /**
    * For the one writer, who asks once what it was given is on its way: gives what is to be written, or `undefined` after
    * the last line once `end` was called. The answer takes the question back.
@@ -45,71 +46,66 @@ export interface Outbox<E> {
  */
 const maxTogether = 64 * 1024
 
-interface Waiting<E> extends Told<E> {
-  readonly line: string
-}
-
 /**
  * Nothing waits yet.
  */
 export const make = <E>(): Outbox<E> => {
-  const waiting = new Set<Waiting<E>>()
-  let writing: Array<Waiting<E>> = []
+  const waiting = new Set<Line<E>>()
+  let writing: Array<Line<E>> = []
   let isEnded = false
   let failure: Exit.Exit<never, E> | undefined
+  // The writer, while there is nothing to write. Once, since what it is given is its own: the next time there may be nobody
+  // to have it.
+  let idle: ((text: string | undefined) => void) | undefined
+
+  const take = (line: Line<E>): string => {
+    writing.push(line)
+    line.onLeft?.()
+    return line.text
+  }
 
   const takeSome = (): string => {
     let together = ""
-    for (const each of waiting) {
-      if (together !== "" && together.length + each.line.length > maxTogether) break
-      waiting.delete(each)
-      writing.push(each)
-      each.onLeft?.()
-      together += `${each.line}\n`
+    for (const line of waiting) {
+      if (together !== "" && together.length + line.text.length > maxTogether) break
+      waiting.delete(line)
+      together += take(line)
     }
     return together
   }
 
-  const settle = (entries: Iterable<Waiting<E>>, written: Exit.Exit<void, E>): void => {
-    for (const { onWritten } of entries) onWritten?.(written)
+  const settle = (lines: Iterable<Line<E>>, written: Exit.Exit<void, E>): void => {
+    for (const { onWritten } of lines) onWritten?.(written)
   }
 
-  const take = (): string | undefined => waiting.size > 0 ? takeSome() : undefined
-
-  const asleep = (): void => {}
-  let wake = asleep
-
   return {
-    push: (line, told) => {
+    push: (line) => {
       if (failure !== undefined) {
-        told?.onWritten?.(failure)
+        line.onWritten?.(failure)
         return () => {}
       }
-      const added = { ...told, line }
-      waiting.add(added)
-      wake()
-      return () => waiting.delete(added)
+      const give = idle
+      idle = undefined
+      if (give === undefined) waiting.add(line)
+      else give(take(line))
+      return () => waiting.delete(line)
     },
     next: (give) => {
       const written = writing
       writing = []
       settle(written, Exit.void)
-      if (waiting.size > 0 || isEnded) {
-        give(take())
-        return asleep
-      }
-      // Once, since what it takes is the writer's: the next time there may be nobody to have it.
-      wake = () => {
-        wake = asleep
-        give(take())
-      }
+      if (waiting.size > 0) give(takeSome())
+      else if (isEnded) give(undefined)
+      else idle = give
       return () => {
-        wake = asleep
+        if (idle === give) idle = undefined
       }
     },
     end: () => {
       isEnded = true
-      wake()
+      const give = idle
+      idle = undefined
+      give?.(undefined)
     },
     fail: (reason) => {
       failure ??= Exit.fail(reason)

@@ -107,13 +107,13 @@ export interface OperationOptions {
 export interface Requester {
   readonly negotiated: Handshake.Negotiated
   /**
-   * Fails where the server did not declare what an operation needs: a capability, or a feature of one.
+   * What the server did not declare, and an operation needs: a capability, or a feature of one.
    */
-  readonly capable: (
+  readonly missing: (
     operation: string,
     capability: string | undefined,
     feature?: string
-  ) => Effect.Effect<void, CapabilityMissing>
+  ) => CapabilityMissing | undefined
   /**
    * Opens an operation: its span, its deadline and, where the budget is one an operation, its meter.
    */
@@ -249,25 +249,20 @@ export const make = Effect.fnUntraced(function*(
   const bounded = <A>(
     operation: Operation,
     run: (ownTime: Deadline.OwnTime) => Effect.Effect<A, McpError>
-  ): Effect.Effect<A, McpError> =>
-    Effect.mapError(
-      watch.limit(operation.deadline, run),
-      (error) => error._tag === "TimedOut" || error._tag === "Closed" ? failed(operation.name, error) : error
-    )
+  ): Effect.Effect<A, McpError> => watch.limit(operation.deadline, run, (reason) => failed(operation.name, reason))
 
   /**
    * Tells the server that nobody waits for a request any more, where it has left: revision 2025-11-25,
    * basic/utilities/cancellation. Over HTTP at a modern revision the closed stream says it. The notice goes out on a fiber
    * of the connection.
    */
-  const cancellable = (request: Omit<Request, "onSent">): Effect.Effect<Reply, McpError> => {
-    const { id, method, version } = request
+  const cancellable = (
+    { id, method, version }: Pick<Request, "id" | "method" | "version">,
+    send: (onSent: () => void) => Effect.Effect<Reply, McpError>
+  ): Effect.Effect<Reply, McpError> => {
     let isSent = false
-    const sending = transport.request({
-      ...request,
-      onSent: () => {
-        isSent = true
-      }
+    const sending = send(() => {
+      isSent = true
     })
     // A server that is only just being found out about had better not be told of anything else.
     if (handshakes.has(method) || (transport.hasHeaders && ProtocolVersion.isModern(version))) return sending
@@ -301,22 +296,26 @@ export const make = Effect.fnUntraced(function*(
       // The answer could not be read, so that the server had better not be asked.
       if (meter.remaining() <= 0) return Effect.fail(failed(operation.name, overBudget(meter)))
       const id = ++lastId
-      const request = {
-        id,
-        operation: operation.name,
-        method,
-        name,
-        parameterHeaders,
-        body: writer.request(id, method, members, meta),
-        version: writer.version,
-        traceparent: meta?.traceparent,
-        meter
-      }
+      const { version } = writer
+      const body = writer.request(id, method, members, meta)
       const { hear } = operation
       return bounded(operation, (time) => {
         const ownTime = waits === true ? { hold: time.hold, restart: time.hold } : time
         if (waits === true) ownTime.hold()
-        const sent = cancellable({ ...request, ownTime })
+        const sent = cancellable({ id, method, version }, (onSent) =>
+          transport.request({
+            id,
+            operation: operation.name,
+            method,
+            name,
+            parameterHeaders,
+            body,
+            version,
+            traceparent: meta?.traceparent,
+            meter,
+            ownTime,
+            onSent
+          }))
         return hear === undefined
           ? sent
           : announcements.during(sent, (notification) => hear(notification, id, ownTime))
@@ -458,22 +457,20 @@ export const make = Effect.fnUntraced(function*(
     onRenewed: (run) => {
       afterRenewal = run
     },
-    capable: (operation, capability, feature) => {
+    missing: (operation, capability, feature) => {
       const { serverCapabilities } = negotiated
-      if (capability === undefined) return Effect.void
+      if (capability === undefined) return undefined
       const declared = Object.hasOwn(serverCapabilities, capability) ? serverCapabilities[capability] : undefined
       const isThere = feature === undefined
         ? Object.hasOwn(serverCapabilities, capability)
         : isJsonObject(declared) && declared[feature] === true
       return isThere
-        ? Effect.void
-        : Effect.fail(
-          new CapabilityMissing({
-            operation,
-            server,
-            capability: feature === undefined ? capability : `${capability}.${feature}`
-          })
-        )
+        ? undefined
+        : new CapabilityMissing({
+          operation,
+          server,
+          capability: feature === undefined ? capability : `${capability}.${feature}`
+        })
     },
     features,
     within: (operation, effect) =>

@@ -81,36 +81,30 @@ export const make = (
       })
     })
 
-  const headersFor = (
-    operation: Operation,
-    name: string,
-    args: Arguments
-  ): Effect.Effect<ReadonlyArray<string> | undefined, McpError> => {
-    const parameters = isMirroring ? mirrored.get(name) : undefined
-    return parameters === undefined
-      ? Effect.undefined
-      : Effect.mapError(
-        Effect.fromResult(parameterHeaders(parameters, args.value())),
-        (detail) => requester.invalid(operation.name, detail)
-      )
-  }
-
   const sendCall = (
     operation: Operation,
     name: string,
     args: Arguments,
     members: string
-  ): Effect.Effect<Sent, McpError> =>
-    Effect.flatMap(headersFor(operation, name, args), (headers) => {
-      const isTask = taskTools?.has(name) === true
-      const call = {
-        method: "tools/call",
-        members: isTask ? members + TaskTools.member(operation) : members,
-        name,
-        parameterHeaders: headers
-      }
-      return Effect.map(requester.send(operation, call), (reply) => ({ reply, isTask }))
-    })
+  ): Effect.Effect<Sent, McpError> => {
+    const isTask = taskTools?.has(name) === true
+    const send = (headers: ReadonlyArray<string> | undefined): Effect.Effect<Sent, McpError> =>
+      Effect.map(
+        requester.send(operation, {
+          method: "tools/call",
+          members: isTask ? members + TaskTools.member(operation) : members,
+          name,
+          parameterHeaders: headers
+        }),
+        (reply) => ({ reply, isTask })
+      )
+    const parameters = isMirroring ? mirrored.get(name) : undefined
+    if (parameters === undefined) return send(undefined)
+    const headers = parameterHeaders(parameters, args.value())
+    return Result.isSuccess(headers)
+      ? send(headers.success)
+      : Effect.fail(requester.invalid(operation.name, headers.failure))
+  }
 
   const readCall = (operation: Operation, { isTask, reply }: Sent): Effect.Effect<Outcome, McpError> => {
     const read = requester.outcome(operation, reply, dialect === "extension")
@@ -155,11 +149,9 @@ export const make = (
 
   return {
     listTools: (options) =>
-      Effect.andThen(
-        requester.capable(kind.method, "tools"),
+      requester.missing(kind.method, "tools") ??
         requester.operation(kind.method, { "mcp.method.name": kind.method }, options, (operation) =>
-          listAll(operation, options?.onRefused))
-      ),
+          listAll(operation, options?.onRefused)),
     callTool: (name, given, options) => {
       const title = `tools/call ${name}`
       const args = readArguments(given)
@@ -176,11 +168,14 @@ export const make = (
         attributes: { "gen_ai.tool.name": name },
         read: Tool.callResultFromWire,
         send: (operation, more) => {
-          const call = callOnce(operation, name, success, members + more)
-          const learnt = taskTools === undefined ? call : Effect.andThen(taskTools.learn(operation), call)
-          return isChecked
-            ? Effect.andThen(requester.within(operation, outputs.ready(listAll(operation, undefined))), learnt)
-            : learnt
+          const call = (): Effect.Effect<Outcome, McpError> => callOnce(operation, name, success, members + more)
+          if (taskTools === undefined && !isChecked) return call()
+          const learnt = taskTools === undefined ? Effect.void : taskTools.learn(operation)
+          const ready = isChecked
+            ? requester.within(operation, outputs.ready(listAll(operation, undefined)))
+            : Effect.void
+          // What was learnt decides how it is sent.
+          return ready.pipe(Effect.andThen(learnt), Effect.andThen(Effect.suspend(call)))
         },
         check: isChecked ? (result) => outputs.check(name, result) : undefined
       }, options)
