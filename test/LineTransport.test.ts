@@ -115,6 +115,44 @@ describe("over a socket", () => {
     }))
 })
 
+describe("the streams", () => {
+  const ending = [
+    ["ends", Stream.empty],
+    ["fails", Stream.fail("broken")],
+    ["dies", Stream.die("broken")],
+    ["is interrupted", Stream.fromEffect(Effect.interrupt)]
+  ] as const
+  it.live.each(ending)(
+    "where the input %s, what is pending and what comes later is unreachable",
+    ([, end]) =>
+      Effect.gen(function*() {
+        const server = yield* inProcess(({ id, method }) =>
+          method === "server/discover" ? [bytes(answerTo({ id, method }))] : [bytes("the end")]
+        )
+        const isLast = (piece: Uint8Array): boolean => new TextDecoder().decode(piece) === "the end"
+        const input = Stream.concat(Stream.takeWhile(server.input, (piece) => !isLast(piece)), end)
+        const connection = yield* connect({ ...server, input })
+        for (let i = 0; i < 2; i++) yield* failsWith(connection.callTool("t"), "ConnectionFailed/Unreachable")
+      })
+  )
+
+  it.live("are given their end when the scope closes, after all that was to be written", () =>
+    Effect.gen(function*() {
+      const server = yield* inProcess((message) => [bytes(answerTo(message))])
+      const seen: Array<string> = []
+      const output = Sink.make<Uint8Array>()(
+        (stream: Stream.Stream<Uint8Array>) => Stream.run(stream, server.output),
+        Effect.tap(() => Effect.sync(() => seen.push("the end")))
+      )
+      yield* Effect.scoped(Effect.gen(function*() {
+        const connection = yield* connect({ ...server, output })
+        assert.strictEqual((yield* connection.callTool("t")).text, "ok")
+        assert.deepStrictEqual(seen, [])
+      }))
+      assert.deepStrictEqual(seen, ["the end"])
+    }))
+})
+
 describe("lines", () => {
   it.live("may come a byte at a time", () =>
     Effect.gen(function*() {
@@ -185,6 +223,108 @@ describe("lines", () => {
       yield* Deferred.await(last)
       assert.deepStrictEqual(written, ["server/discover", "tools/call", "notifications/cancelled"])
     }))
+
+  it.live("that wait to be written are taken back without a word", () =>
+    Effect.gen(function*() {
+      const server = yield* inProcess((message) => [bytes(answerTo(message))])
+      const written: Array<string> = []
+      const hold = yield* Deferred.make<void>()
+      const isHeld = yield* Deferred.make<void>()
+      const output = Sink.forEach((piece: Uint8Array) =>
+        Effect.gen(function*() {
+          const text = new TextDecoder().decode(piece)
+          written.push(...text.trim().split("\n").map((line) => JSON.parse(line).params.name ?? "connect"))
+          yield* Stream.run(Stream.make(piece), server.output)
+          if (written.length !== 2) return
+          yield* Deferred.succeed(isHeld, undefined)
+          yield* Deferred.await(hold)
+        })
+      )
+      const connection = yield* connect({ ...server, output })
+      const first = yield* Effect.forkChild(connection.callTool("first"))
+      yield* Deferred.await(isHeld)
+      const second = yield* Effect.forkChild(connection.callTool("second"))
+      const third = yield* Effect.forkChild(connection.callTool("third"))
+      yield* Effect.yieldNow
+      yield* Fiber.interrupt(second)
+      yield* Deferred.succeed(hold, undefined)
+      assert.strictEqual((yield* Fiber.join(first)).text, "ok")
+      assert.strictEqual((yield* Fiber.join(third)).text, "ok")
+      assert.strictEqual((yield* connection.callTool("last")).text, "ok")
+      assert.deepStrictEqual(written, ["connect", "first", "third", "last"])
+    }))
+
+  it.live("count no more on a call that was given up", () =>
+    Effect.gen(function*() {
+      const server = yield* inProcess((message) =>
+        message.method === "server/discover" ? [bytes(answerTo(message))] : []
+      )
+      const connection = yield* connect(server, { limit: 2000, scope: "operation" })
+      const calls = yield* Effect.forEach([1, 2], () => Effect.forkChild(connection.callTool("t")))
+      yield* Effect.yieldNow
+      yield* Fiber.interrupt(calls[0]!)
+      // More than what one has, and less than what two have.
+      yield* Queue.offer(server.queue, bytes(" ".repeat(2001)))
+      yield* failsWith(Fiber.join(calls[1]!), "ConnectionFailed/BudgetExceeded")
+    }))
+
+  it.live("that answer nobody by id are for the only call that has not been given up", () =>
+    Effect.gen(function*() {
+      const queue = yield* Queue.unbounded<Uint8Array>()
+      const isHeld = yield* Deferred.make<void>()
+      const output = Sink.forEach((piece: Uint8Array) =>
+        Effect.gen(function*() {
+          const message = JSON.parse(new TextDecoder().decode(piece))
+          if (message.method === "server/discover") yield* Queue.offer(queue, bytes(answerTo(message)))
+          else yield* Effect.andThen(Deferred.succeed(isHeld, undefined), Effect.never)
+        })
+      )
+      const connection = yield* connect({ input: Stream.fromQueue(queue), output })
+      const first = yield* Effect.forkChild(connection.callTool("first"))
+      yield* Deferred.await(isHeld)
+      const second = yield* Effect.forkChild(connection.callTool("second"))
+      yield* Effect.yieldNow
+      yield* Fiber.interrupt(second)
+      yield* Queue.offer(
+        queue,
+        bytes("{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32603,\"message\":\"no\"}}\n")
+      )
+      yield* failsWith(Fiber.join(first), "ServerAnswered/RpcError")
+    }))
+
+  it.live("leave others their turn, be it that few of them come in each piece", () =>
+    Effect.gen(function*() {
+      const notice = (filler: string) => ({ jsonrpc: "2.0", method: "notifications/message", params: { filler } })
+      const flood = bytes(`${JSON.stringify(notice("x".repeat(4000)))}\n`.repeat(16))
+      let hadTurn = false
+      const server = yield* inProcess((message) => {
+        if (message.method === "server/discover") return [bytes(answerTo(message))]
+        setImmediate(() => {
+          hadTurn = true
+        })
+        return [...Array.from({ length: 16 }, () => flood), bytes(answerTo(message))]
+      })
+      const connection = yield* connect(server)
+      assert.strictEqual((yield* connection.callTool("t")).text, "ok")
+      assert.isTrue(hadTurn)
+    }))
+
+  it.live.each([["in one piece", 1_000_000], ["in pieces", 1000]] as const)(
+    "of more values than may be are too much, though nothing comes after them: %s",
+    ([, size]) =>
+      Effect.gen(function*() {
+        const server = yield* inProcess((message) => {
+          if (message.method === "server/discover") return [bytes(answerTo(message))]
+          const line = bytes(`[${"0,".repeat(200_000)}0]\n`)
+          return Array.from(
+            { length: Math.ceil(line.length / size) },
+            (_, i) => line.subarray(i * size, (i + 1) * size)
+          )
+        })
+        const connection = yield* connect(server, { limit: "1 MiB" })
+        yield* failsWith(connection.callTool("t"), "ConnectionFailed/BudgetExceeded")
+      })
+  )
 })
 
 describe("the meter of a shared stream", () => {
@@ -233,6 +373,16 @@ describe("the meter of a shared stream", () => {
       assert.isTrue(meter.take(400))
       assert.strictEqual(common.remaining(), 0)
       assert.isFalse(meter.take(1))
+    }))
+
+  it.effect("begins anew with each who has waited", () =>
+    Effect.gen(function*() {
+      const { countOn, meter } = yield* SharedMeter.make
+      assert.isTrue(meter.take(SharedMeter.idleLimit))
+      assert.strictEqual(meter.remaining(), 0)
+      countOn(open(1000))()
+      assert.strictEqual(meter.remaining(), SharedMeter.idleLimit)
+      assert.isTrue(meter.take(1))
     }))
 
   it.effect("allows 8 MiB a minute while nobody waits", () =>

@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
@@ -13,6 +14,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { ByteBudget, JsonText, McpConnection, Stdio as Server } from "../src/index.ts"
 import * as ChildEnvironment from "../src/internal/childEnvironment.ts"
+import * as ChildPipes from "../src/internal/node/childPipes.ts"
 import * as Secrets from "../src/internal/secrets.ts"
 import { NodeMcp } from "../src/node.ts"
 import { failsWith, kind } from "./support/connect.ts"
@@ -408,6 +410,34 @@ describe("a child", () => {
       assert.strictEqual(readFileSync(file, "utf8"), "input ended")
       yield* Stdio.nothingLeft(stdio)
     }))
+
+  it.live.each(["plain", "direct"] as const)(
+    "is told so where the connection has ended by itself: %s pipes",
+    (spawner) =>
+      Effect.gen(function*() {
+        const folder = yield* Effect.acquireRelease(
+          Effect.sync(() => mkdtempSync(join(tmpdir(), "stdio-"))),
+          (made) => Effect.sync(() => rmSync(made, { recursive: true }))
+        )
+        const stdio = yield* Stdio.over(Stdio.spawners[spawner])
+        const file = join(folder, "end")
+        const noisy = child(({ args: [path], serve, write }) => {
+          const { writeFileSync } = process.getBuiltinModule("node:fs")
+          process.stdin.on("end", () => writeFileSync(path!, "input ended"))
+          process.on("SIGTERM", () => {
+            writeFileSync(path!, "terminated")
+            process.exit()
+          })
+          serve({ "tools/call": () => write("noise\n".repeat(101)) })
+        }, file)
+        yield* Effect.scoped(Effect.gen(function*() {
+          const connection = yield* stdio.connect({ ...noisy, policy: Stdio.quick({ exitTimeout: "5 seconds" }) })
+          yield* failsWith(connection.callTool("t"), "ConnectionFailed/ProtocolViolation")
+        }))
+        assert.strictEqual(readFileSync(file, "utf8"), "input ended")
+        yield* Stdio.nothingLeft(stdio)
+      })
+  )
 })
 
 describe("a process that has left the group of its parent", () => {
@@ -436,6 +466,29 @@ describe("a process that has left the group of its parent", () => {
     }))
 })
 
+describe("a process whose spawner hands it over late", () => {
+  it.live("loses nothing of what it has written by then", () =>
+    Effect.gen(function*() {
+      const early = child(({ serve, write }) => {
+        write("{\"jsonrpc\":\"2.0\",")
+        process.stderr.write("written")
+        const result = { supportedVersions: ["2026-07-28"], capabilities: { tools: {} } }
+        serve({ "server/discover": ({ id }) => write(`"id":${id},"result":${JSON.stringify(result)}}\n`) })
+      })
+      const late = Layer.effect(
+        ChildProcessSpawner,
+        Effect.map(ChildProcessSpawner, (spawner) =>
+          ChildPipes.closing({
+            ...spawner,
+            spawn: (command) => Effect.tap(spawner.spawn(command), ({ stderr }) => Stream.runHead(stderr))
+          }))
+      )
+      const stdio = yield* Stdio.over(Layer.provide(late, Stdio.spawners.plain))
+      const connection = yield* stdio.connect(early)
+      assert.strictEqual((yield* connection.callTool("t")).text, "ok")
+    }))
+})
+
 describe("messages", () => {
   it.live("go out on one line, whatever line ends stand between the tokens of arguments", () =>
     Effect.gen(function*() {
@@ -446,6 +499,8 @@ describe("messages", () => {
       const args = JsonText.makeUnsafe("{\r\n  \"b\": 1.0,\n\"a\":\t\"x\\ny \u2028\",\r\"b\": 1e3\n}\n")
       const { text } = yield* connection.callTool("t", args)
       assert.include(text, "\"arguments\":{  \"b\": 1.0,\"a\":\t\"x\\ny \u2028\",\"b\": 1e3}")
+      const { text: other } = yield* connection.callTool("t", JsonText.makeUnsafe("{\r\"b\":\r1.0}"))
+      assert.include(other, "\"arguments\":{\"b\":1.0}")
     }))
 
   it.live("do not mix, however long they are and however slowly they are read", () =>

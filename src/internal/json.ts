@@ -24,7 +24,7 @@ const short = 96 * 1024
 const maxDepth = 32 * 1024
 
 /**
- * A short text that is deeper has more arrays than that: an object takes six characters, an array two.
+ * A short text that is deeper has more arrays than that: an array takes two characters, an object five.
  */
 const maxArrays = maxDepth / 2
 

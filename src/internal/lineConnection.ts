@@ -30,7 +30,7 @@ import * as Multiplex from "./multiplex.ts"
 import * as Outbox from "./outbox.ts"
 import { messagesOf, toReason } from "./reply.ts"
 import * as SharedMeter from "./sharedMeter.ts"
-import type { Wire } from "./wire.ts"
+import type { Take, Wire } from "./wire.ts"
 
 /**
  * The longest line that is read, whatever the budget allows.
@@ -44,7 +44,7 @@ const maxLine = 8 * 1024 * 1024
 const maxNoise = 100
 
 /**
- * So many bytes are taken in one go. Then others have their turn.
+ * So many bytes are taken until others have their turn.
  */
 const maxAtOnce = 64 * 1024
 
@@ -91,7 +91,8 @@ export interface LineConnection {
 }
 
 /**
- * A message as one line. Where its arguments came with line ends between their tokens, it goes without them.
+ * A message as one line. Where its arguments came with line ends between their tokens, it goes without them. Two searches
+ * are quicker than a pattern, and the text is looked at as it is sent, so that it is put together once.
  */
 const toLine = (body: string): string => {
   const line = `${body}\n`
@@ -132,7 +133,7 @@ export const make = Effect.fnUntraced(function*(
     isDone: () => problem !== undefined
   }, shared.meter)
 
-  const takePiece = (piece: Uint8Array): boolean | Effect.Effect<boolean> => {
+  const takePiece: Take = (piece) => {
     if (!shared.meter.take(piece.length)) {
       problem = overBudget(shared.meter)
       return true
@@ -144,12 +145,12 @@ export const make = Effect.fnUntraced(function*(
   }
 
   let taken = 0
-  const take = (piece: Uint8Array): boolean | Effect.Effect<boolean> => {
+  const take: Take = (piece) => {
     taken += piece.length
     const isDone = takePiece(piece)
-    if (isDone !== false || taken < maxAtOnce) return isDone
+    if (isDone === false && taken < maxAtOnce) return false
     taken = 0
-    return Effect.as(Effect.yieldNow, false)
+    return isDone === false ? Effect.as(Effect.yieldNow, false) : isDone
   }
 
   const writingFails = Effect.matchCauseEffect(wire.write(outbox), {
@@ -176,6 +177,7 @@ export const make = Effect.fnUntraced(function*(
   return {
     request: ({ body, id, meter, onSent, operation, version: inForce }) =>
       Effect.callback((resume) => {
+        if (failure !== undefined) return resume(Effect.fail(failed(operation, failure)))
         const stopCounting = shared.countOn(meter)
         const forget = messages.wait(id, (answer) => {
           stopCounting()

@@ -28,7 +28,7 @@ export interface Multiplex<E> {
   readonly notified: () => void
 }
 
-export type Answered<E> = (answer: Result.Result<JsonRpc.Response, E | ProtocolViolation>) => void
+type Answered<E> = (answer: Result.Result<JsonRpc.Response, E | ProtocolViolation>) => void
 
 interface Pending<E> {
   readonly answered: Answered<E>

@@ -47,15 +47,13 @@ export const make: Effect.Effect<SharedMeter> = Effect.map(Clock.Clock, (clock) 
     return idleUsed <= idleLimit
   }
 
-  // How many requests count on each. The last of all stays, with none, since it is most often the next one as well.
+  // How many requests count on each.
   const open = new Map<Meter, number>()
-  let waiting = 0
   let current: Meter | undefined
   let turn = 0
 
   const roomiest = (): Meter | undefined => {
     let found: Meter | undefined
-    if (waiting === 0) return found
     for (const meter of open.keys()) {
       if (found === undefined || meter.remaining() > found.remaining()) found = meter
       // None has more left.
@@ -89,27 +87,21 @@ export const make: Effect.Effect<SharedMeter> = Effect.map(Clock.Clock, (clock) 
         return roomiest()?.limit ?? idleLimit
       },
       remaining: () =>
-        waiting === 0
+        open.size === 0
           ? Math.max(0, idleLimit - idleUsed)
           : Array.from(open.keys()).reduce((sum, meter) => sum + meter.remaining(), 0),
       take,
       close: () => {}
     },
     countOn: (meter) => {
-      const others = open.get(meter)
-      if (waiting === 0 && others === undefined) open.clear()
-      open.set(meter, (others ?? 0) + 1)
-      waiting++
-      let isCounted = true
+      open.set(meter, (open.get(meter) ?? 0) + 1)
       return () => {
-        if (!isCounted) return
-        isCounted = false
-        waiting--
-        const left = open.get(meter)! - 1
-        if (left > 0 || waiting === 0) open.set(meter, left)
-        else open.delete(meter)
-        if (left === 0 && current === meter) current = undefined
-        if (waiting === 0) rest()
+        const users = open.get(meter)
+        if (users === undefined) return
+        if (users > 1) return void open.set(meter, users - 1)
+        open.delete(meter)
+        if (current === meter) current = undefined
+        if (open.size === 0) rest()
       }
     }
   }

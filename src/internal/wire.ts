@@ -45,7 +45,7 @@ export const ofStreams = (
       }
       return Effect.void
     }
-    return Effect.ignore(Stream.runForEachArray(input, (pieces) => takeFrom(pieces, 0)))
+    return Effect.asVoid(Effect.exit(Stream.runForEachArray(input, (pieces) => takeFrom(pieces, 0))))
   },
   write: ({ next }) => {
     const encoder = new TextEncoder()
@@ -61,7 +61,7 @@ export const ofStreams = (
 })
 
 /**
- * The pipes of processes whose spawner gives them away.
+ * The pipes of processes whose spawner gives them away. A handle is Effect's own, and has no place for them.
  */
 const pipes = new WeakMap<ChildProcessHandle, Wire>()
 

@@ -11,6 +11,7 @@ import type * as Scope from "effect/Scope"
 import type { ByteBudget, McpConnection, McpError } from "../../src/index.ts"
 import { kind } from "../support/kind.ts"
 import { timed } from "../support/lateness.ts"
+import { retained } from "../support/retained.ts"
 import * as Stdio from "../support/stdio.ts"
 import { child } from "../support/stdio.ts"
 import { rows, sections } from "./kit/catalogue.ts"
@@ -97,6 +98,12 @@ const noise: ReadonlyArray<Case> = [
       })
     ),
     outcome: "ok"
+  },
+  {
+    row: 36,
+    name: "a line of more values than may be, then nothing",
+    child: child(({ serve, write }) => serve({ "tools/call": () => write(`[${"0,".repeat(1_500_000)}0]\n`) })),
+    outcome: "ConnectionFailed/BudgetExceeded"
   },
   {
     row: 36,
@@ -304,7 +311,54 @@ const exiting: ReadonlyArray<Case> = [
   }))
 ]
 
+/**
+ * Calls two tools at once.
+ */
+const both = (connection: McpConnection.Service) =>
+  Effect.all([connection.callTool("first"), connection.callTool("second")], { concurrency: 2 })
+
 const stubborn: ReadonlyArray<Case> = [
+  {
+    row: 38,
+    name: "answers twice, at great length and shortly, and exits",
+    child: child(({ serve, text }) => {
+      const seen: Array<any> = []
+      serve({
+        "tools/call": (message) => {
+          if (seen.push(message) < 2) return
+          text(seen[0], "x".repeat(3_000_000))
+          text(seen[1], "short")
+          process.stdout.write("", () => process.exit(0))
+        }
+      })
+    }),
+    act: both,
+    outcome: "ok",
+    check: ([first, second]) => assert.deepStrictEqual([first.text.length, second.text], [3_000_000, "short"])
+  },
+  {
+    row: 38,
+    name: "answers once at great length, closes its output and lives on",
+    child: child(({ serve, text }) => {
+      const { closeSync } = process.getBuiltinModule("node:fs")
+      const seen: Array<any> = []
+      serve({
+        "tools/call": (message) => {
+          if (seen.push(message) < 2) return
+          text(seen[0], "x".repeat(3_000_000))
+          process.stdout.write("", () => closeSync(1))
+        }
+      })
+      setInterval(() => {}, 1000)
+    }),
+    act: (connection) =>
+      Effect.gen(function*() {
+        const call = Effect.match(connection.callTool("t"), { onFailure: kind, onSuccess: () => "ok" })
+        const outcomes = yield* Effect.all([call, call], { concurrency: 2 })
+        assert.deepStrictEqual([...outcomes].sort(), ["ConnectionFailed/Unreachable", "ok"])
+      }),
+    outcome: "ok"
+  },
   {
     row: 38,
     name: "never reads its input",
@@ -315,7 +369,7 @@ const stubborn: ReadonlyArray<Case> = [
     }),
     act: (connection) =>
       Effect.gen(function*() {
-        const before = process.memoryUsage().arrayBuffers
+        const before = retained()
         const filler = "x".repeat(1_000_000)
         const call = Effect.match(connection.callTool("t", { filler }, { timeout: 200 }), {
           onFailure: kind,
@@ -323,7 +377,7 @@ const stubborn: ReadonlyArray<Case> = [
         })
         const outcomes = yield* Effect.forEach(Array.from({ length: 40 }), () => call, { concurrency: 8 })
         assert.deepStrictEqual([...new Set(outcomes)], ["ConnectionFailed/TimedOut"])
-        assert.isBelow(process.memoryUsage().arrayBuffers - before, 20_000_000)
+        assert.isBelow(retained() - before, 20_000_000)
       }),
     outcome: "ok"
   },

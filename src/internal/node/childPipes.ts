@@ -2,8 +2,8 @@
  * The pipes of a child: closed with its scope, and used without what stands between.
  *
  * A process that has left the group of its parent outlives it, and may hold the pipes that it has from it. Effect's
- * spawner leaves our ends open as long: descriptors that are lost, and an application that cannot end. What a child writes
- * goes through two more streams before anybody reads it, at a third of what a short call costs. The spawner keeps the
+ * spawner leaves our ends open as long: descriptors that are lost, and an application that cannot end. And what a child
+ * writes goes through two more streams before anybody reads it, which a short call has to pay for. The spawner keeps the
  * child to itself, so that it is taken from where Node tells of every process that it creates.
  */
 import * as NodeChildProcessSpawner from "@effect/platform-node/NodeChildProcessSpawner"
@@ -21,23 +21,43 @@ import * as Wire from "../wire.ts"
 const channel = "child_process"
 
 const reading = (stdout: Readable): Wire.Wire["read"] => (take) => {
+  const attempt = (piece: Uint8Array): ReturnType<Wire.Take> => {
+    try {
+      return take(piece)
+    } catch (defect) {
+      return Effect.die(defect)
+    }
+  }
+  // What came while something took its time: Node has the pipes of a child that exits flow, whoever has paused them.
+  const kept: Array<Uint8Array> = []
+  const keep = (piece: Uint8Array): void => {
+    kept.push(piece)
+    stdout.pause()
+  }
+
   /**
    * Takes what comes until something takes its time. `undefined` says that nothing more comes, or is wanted.
    */
   const untilSlow = Effect.callback<Effect.Effect<boolean> | undefined>((resume) => {
-    const stop = (slow?: Effect.Effect<boolean>): void => {
-      stdout.pause()
-      stdout.off("data", onData).off("close", onClose)
+    const stop = (slow: Effect.Effect<boolean> | undefined): void => {
+      stdout.off("data", onData).off("close", onClose).pause()
+      if (slow !== undefined) stdout.on("data", keep)
       resume(Effect.succeed(slow))
     }
     const onData = (piece: Uint8Array): void => {
-      const isDone = take(piece)
+      const isDone = attempt(piece)
       if (isDone !== false) stop(isDone === true ? undefined : isDone)
     }
-    const onClose = (): void => stop()
-    if (stdout.closed) return stop()
+    const onClose = (): void => stop(undefined)
+
+    stdout.off("data", keep)
+    for (let piece = kept.shift(); piece !== undefined; piece = kept.shift()) {
+      const isDone = attempt(piece)
+      if (isDone !== false) return stop(isDone === true ? undefined : isDone)
+    }
+    if (stdout.closed) return stop(undefined)
     stdout.on("data", onData).on("close", onClose).resume()
-    return Effect.sync(() => stop())
+    return Effect.sync(() => stop(undefined))
   })
   const readOn: Effect.Effect<void> = Effect.flatMap(
     untilSlow,
@@ -52,16 +72,21 @@ const writing = (stdin: Writable): Wire.Wire["write"] => ({ next }) =>
     const writeOn = (error?: Error | null): void => {
       if (error) return resume(Effect.fail(error))
       takeBack = next((text) => {
-        if (text === undefined) stdin.end(() => resume(Effect.void))
-        else stdin.write(text, writeOn)
+        if (text !== undefined) stdin.write(text, writeOn)
+        else stdin.end((failed?: Error | null) => resume(failed ? Effect.fail(failed) : Effect.void))
       })
     }
     writeOn()
-    return Effect.sync(() => takeBack())
+    // A child whose connection has ended is given the end of its input all the same: most exit then.
+    return Effect.sync(() => {
+      takeBack()
+      stdin.destroy()
+    })
   })
 
 /**
- * Takes the output of a child from its spawner. Where something has come already, the spawner has it.
+ * Takes the output of a child from its spawner. Where something has come already, the spawner has it. Its listener destroys
+ * a stream that nobody reads any more, whose error nobody would catch.
  */
 const wireOf = ({ stdin, stdout }: ChildProcess): Wire.Wire | undefined => {
   if (stdin === null || stdout === null || (stdout as Socket).bytesRead > 0) return undefined
@@ -73,7 +98,7 @@ const wireOf = ({ stdin, stdout }: ChildProcess): Wire.Wire | undefined => {
 /**
  * As the spawner, and the pipes of its children are closed with their scope.
  */
-const closing = (spawner: ChildProcessSpawner["Service"]): ChildProcessSpawner["Service"] => ({
+export const closing = (spawner: ChildProcessSpawner["Service"]): ChildProcessSpawner["Service"] => ({
   ...spawner,
   spawn: (command) =>
     Effect.gen(function*() {
