@@ -19,6 +19,12 @@ describe("what is read at once", () => {
     assert.isFalse(Json.isShort("1".repeat(longest + 1)))
   })
 
+  it("is no longer than 64 KiB where it has many members", () => {
+    const objects = (length: number) => `[${"{\"k\":1},".repeat(length / 8)}`.slice(0, length)
+    assert.isTrue(Json.isShort(objects(64 * 1024)))
+    assert.isFalse(Json.isShort(objects(64 * 1024 + 8)))
+  })
+
   it("is a page of a listing, with an array in every tool", () => {
     const tools = Array.from({ length: 300 }, (_, i) => ({
       name: `tool_${i}`,

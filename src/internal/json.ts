@@ -14,9 +14,15 @@ import * as JsonSlices from "./jsonSlices.ts"
 export type Problem = string | BudgetExceeded
 
 /**
- * Up to so many characters are read at once: a page of a listing most often has fewer.
+ * Up to so many characters are read at once, whatever is in them.
  */
-const short = 96 * 1024
+const short = 64 * 1024
+
+/**
+ * Up to so many are where they are as ordinary as a page of a listing: with a member here and there, and few arrays.
+ */
+const page = 96 * 1024
+const maxMembers = 4096
 
 /**
  * What is deeper takes whoever walks through it later unawares.
@@ -24,7 +30,7 @@ const short = 96 * 1024
 const maxDepth = 32 * 1024
 
 /**
- * A short text that is deeper has more arrays than that: an array takes two characters, an object five.
+ * A page that is deeper has more arrays than that: an array takes two characters, an object five.
  */
 const maxArrays = maxDepth / 2
 
@@ -38,16 +44,17 @@ const limitsOf = ({ limit }: Meter): JsonSlices.Limits => ({
   maxDepth
 })
 
-const mayBeDeep = (text: string): boolean => {
-  if (text.length <= 2 * maxDepth) return false
-  let arrays = 0
-  for (let at = text.indexOf("["); at !== -1; at = text.indexOf("[", at + 1)) {
-    if (++arrays > maxArrays) return true
+const hasMore = (text: string, what: string, limit: number): boolean => {
+  let count = 0
+  for (let at = text.indexOf(what); at !== -1; at = text.indexOf(what, at + 1)) {
+    if (++count > limit) return true
   }
   return false
 }
 
-export const isShort = (text: string): boolean => text.length <= short && !mayBeDeep(text)
+export const isShort = (text: string): boolean =>
+  text.length <= short ||
+  (text.length <= page && !hasMore(text, ":", maxMembers) && !hasMore(text, "[", maxArrays))
 
 /**
  * Reads a text at once.

@@ -28,12 +28,13 @@ const reading = (stdout: Readable): Wire.Wire["read"] => (take) => {
       return Effect.die(defect)
     }
   }
-  // What came while something took its time: Node has the pipes of a child that exits flow, whoever has paused them.
+  // What came while nobody read: Node has the pipes of a child that exits flow, whoever has paused them.
   const kept: Array<Uint8Array> = []
   const keep = (piece: Uint8Array): void => {
     kept.push(piece)
     stdout.pause()
   }
+  stdout.on("data", keep)
 
   /**
    * Takes what comes until something takes its time. `undefined` says that nothing more comes, or is wanted.
