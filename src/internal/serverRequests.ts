@@ -129,6 +129,7 @@ export const make = Effect.fnUntraced(function*(
   const end = Effect.suspend(() => {
     isClosed = true
     const fibers = [...handling].map(({ fiber }) => fiber)
+    if (fibers.length === 0) return Effect.void
     for (const fiber of fibers) fiber.interruptUnsafe()
     return Effect.flatMap(
       Effect.timeoutOption(Fiber.awaitAll(fibers), grace),
