@@ -75,15 +75,14 @@ const keyOf = (entry: unknown, key: string): string | undefined => {
  */
 export const reporter = (kind: string, onRefused: ListOptions["onRefused"]) => {
   let logged = 0
-  return (refused: ReadonlyArray<Refused>): Effect.Effect<void> =>
-    Effect.gen(function*() {
-      const told = refused.slice(0, maxLogged - logged)
-      logged += told.length
-      for (const { name, reason } of told) yield* warn(`${kind} refused`, `${name ?? "(no name)"}: ${reason}`)
-      const more = refused.length - told.length
-      if (more > 0) yield* warn(`${kind} refused`, `${more} more on the same page`, more)
-      if (onRefused !== undefined) yield* Effect.forEach(refused, onRefused, { discard: true })
-    })
+  return Effect.fnUntraced(function*(refused: ReadonlyArray<Refused>) {
+    const told = refused.slice(0, maxLogged - logged)
+    logged += told.length
+    for (const { name, reason } of told) yield* warn(`${kind} refused`, `${name ?? "(no name)"}: ${reason}`)
+    const more = refused.length - told.length
+    if (more > 0) yield* warn(`${kind} refused`, `${more} more on the same page`, more)
+    if (onRefused !== undefined) yield* Effect.forEach(refused, onRefused, { discard: true })
+  })
 }
 
 /**
