@@ -8,6 +8,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
 import * as Redacted from "effect/Redacted"
+import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -389,54 +390,45 @@ describe("a child", () => {
       assert.isTrue(Stdio.isLeft(yield* ask(connection)("pid")))
     }))
 
-  it.live("is told to go by the end of its input", () =>
+  /**
+   * Has a child write down how it is told to go, and sees that it was by the end of its input and not by SIGTERM. To a call
+   * it says nothing but noise.
+   */
+  const endsItsInput = (
+    spawner: keyof typeof Stdio.spawners,
+    act: (connection: McpConnection.Service) => Effect.Effect<void>
+  ): Effect.Effect<void, unknown, Scope.Scope> =>
     Effect.gen(function*() {
       const folder = yield* Effect.acquireRelease(
         Effect.sync(() => mkdtempSync(join(tmpdir(), "stdio-"))),
         (made) => Effect.sync(() => rmSync(made, { recursive: true }))
       )
-      const stdio = yield* Stdio.make
+      const stdio = yield* Stdio.over(Stdio.spawners[spawner])
       const file = join(folder, "end")
-      const ending = child(({ args: [path], serve }) => {
+      const ending = child(({ args: [path], serve, write }) => {
         const { writeFileSync } = process.getBuiltinModule("node:fs")
         process.stdin.on("end", () => writeFileSync(path!, "input ended"))
         process.on("SIGTERM", () => {
           writeFileSync(path!, "terminated")
           process.exit()
         })
-        serve()
+        serve({ "tools/call": () => write("noise\n".repeat(101)) })
       }, file)
-      yield* Effect.scoped(stdio.connect({ ...ending, policy: Stdio.quick({ exitTimeout: "5 seconds" }) }))
+      const policy = Stdio.quick({ exitTimeout: "5 seconds" })
+      yield* Effect.scoped(Effect.flatMap(stdio.connect({ ...ending, policy }), act))
       assert.strictEqual(readFileSync(file, "utf8"), "input ended")
       yield* Stdio.nothingLeft(stdio)
-    }))
+    })
+
+  it.live("is told to go by the end of its input", () => endsItsInput("direct", () => Effect.void))
 
   it.live.each(["plain", "direct"] as const)(
     "is told so where the connection has ended by itself: %s pipes",
     (spawner) =>
-      Effect.gen(function*() {
-        const folder = yield* Effect.acquireRelease(
-          Effect.sync(() => mkdtempSync(join(tmpdir(), "stdio-"))),
-          (made) => Effect.sync(() => rmSync(made, { recursive: true }))
-        )
-        const stdio = yield* Stdio.over(Stdio.spawners[spawner])
-        const file = join(folder, "end")
-        const noisy = child(({ args: [path], serve, write }) => {
-          const { writeFileSync } = process.getBuiltinModule("node:fs")
-          process.stdin.on("end", () => writeFileSync(path!, "input ended"))
-          process.on("SIGTERM", () => {
-            writeFileSync(path!, "terminated")
-            process.exit()
-          })
-          serve({ "tools/call": () => write("noise\n".repeat(101)) })
-        }, file)
-        yield* Effect.scoped(Effect.gen(function*() {
-          const connection = yield* stdio.connect({ ...noisy, policy: Stdio.quick({ exitTimeout: "5 seconds" }) })
-          yield* failsWith(connection.callTool("t"), "ConnectionFailed/ProtocolViolation")
-        }))
-        assert.strictEqual(readFileSync(file, "utf8"), "input ended")
-        yield* Stdio.nothingLeft(stdio)
-      })
+      endsItsInput(
+        spawner,
+        (connection) => Effect.asVoid(failsWith(connection.callTool("t"), "ConnectionFailed/ProtocolViolation"))
+      )
   )
 })
 

@@ -58,6 +58,12 @@ export const make = <E>(): Outbox<E> => {
   // to have it.
   let idle: ((text: string | undefined) => void) | undefined
 
+  const takeIdle = (): typeof idle => {
+    const writer = idle
+    idle = undefined
+    return writer
+  }
+
   const take = (line: Line<E>): string => {
     writing.push(line)
     line.onLeft?.()
@@ -84,8 +90,7 @@ export const make = <E>(): Outbox<E> => {
         line.onWritten?.(failure)
         return () => {}
       }
-      const give = idle
-      idle = undefined
+      const give = takeIdle()
       if (give === undefined) waiting.add(line)
       else give(take(line))
       return () => waiting.delete(line)
@@ -103,9 +108,7 @@ export const make = <E>(): Outbox<E> => {
     },
     end: () => {
       isEnded = true
-      const give = idle
-      idle = undefined
-      give?.(undefined)
+      takeIdle()?.(undefined)
     },
     fail: (reason) => {
       failure ??= Exit.fail(reason)

@@ -51,7 +51,7 @@ export interface HttpOptions extends McpConnection.HttpOptions {
 export interface StdioOptions extends McpConnection.StdioOptions {
   /**
    * How much it may read. Default: 8 MiB a connection. It is this connection's own: for a `total` of several, build them
-   * over one `ByteBudget.layer` and `layerHttpExchange`.
+   * with `McpConnection.connectStdio` over one `ByteBudget.layer`.
    */
   readonly budget?: ByteBudget.Options | undefined
 }

@@ -65,8 +65,8 @@ type Service = Transport["Service"]
 export interface ChildTransport extends Service {
   /**
    * What the child writes to its standard error, as it comes: first what is kept of what it has written (64 KiB), then
-   * what it writes from then on. Whoever reads more slowly than it writes loses the older of it. It ends when
-   * the transport's scope closes, not where a child exits. Text from outside: see `SECURITY.md`.
+   * what it writes from then on. Whoever reads more slowly than it writes loses the older of it. It ends when the
+   * transport's scope closes, not where a child exits. Text from outside: see `SECURITY.md`.
    */
   readonly stderr: Stream.Stream<string>
   /**
@@ -88,9 +88,9 @@ const waitingPieces = 16
  * Starts a child, and talks to it until the scope closes.
  *
  * Fails with `ConnectionFailed`, reason `Unreachable`, where it cannot be started (the code of the system is the detail:
- * `ENOENT` where there is no such program), and with `InvalidInput` for what is no command at all, and for a secret that was wiped. When the child exits,
- * everything that is pending and that comes later fails with `ProcessExited`. A child that exits when it is asked
- * `server/discover` is started once more for `initialize`.
+ * `ENOENT` where there is no such program), and with `InvalidInput` for what is no command at all, and for a secret that
+ * was wiped. When the child exits, everything that is pending and that comes later fails with `ProcessExited`. A child that
+ * exits when it is asked `server/discover` is started once more for `initialize`.
  *
  * @category constructors
  * @since 0.1.0

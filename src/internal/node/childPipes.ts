@@ -45,17 +45,16 @@ const reading = (stdout: Readable): Wire.Wire["read"] => (take) => {
       if (slow !== undefined) stdout.on("data", keep)
       resume(Effect.succeed(slow))
     }
-    const onData = (piece: Uint8Array): void => {
+    const goesOn = (piece: Uint8Array): boolean => {
       const isDone = attempt(piece)
       if (isDone !== false) stop(isDone === true ? undefined : isDone)
+      return isDone === false
     }
+    const onData = (piece: Uint8Array): void => void goesOn(piece)
     const onClose = (): void => stop(undefined)
 
     stdout.off("data", keep)
-    for (let piece = kept.shift(); piece !== undefined; piece = kept.shift()) {
-      const isDone = attempt(piece)
-      if (isDone !== false) return stop(isDone === true ? undefined : isDone)
-    }
+    while (kept.length > 0) if (!goesOn(kept.shift()!)) return
     if (stdout.closed) return stop(undefined)
     stdout.on("data", onData).on("close", onClose).resume()
     return Effect.sync(() => stop(undefined))
